@@ -1,0 +1,148 @@
+"""A folder is a register: what it holds is found by reading it, without importing torch.
+
+The member that a file provides is the class or function whose name is the file's name, underscores and case
+aside (`beta_vae.py` → `BetaVAE`, `mig.py` → `mig`). A user's own file works wherever a name does.
+"""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+import importlib
+import importlib.util
+import sys
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from unbraid.errors import UserError, unknown
+
+ROOMS = {
+    "methods": "method",
+    "data": "data set",
+    "networks": "network",
+    "metrics": "metric",
+    "geometry": "geometry measure",
+}
+
+
+@dataclass(frozen=True)
+class Option:
+    """One keyword of a member: its default as written in the source, None where it has none."""
+
+    name: str
+    default: str | None
+    annotation: str
+    text: str
+
+
+@dataclass(frozen=True)
+class Entry:
+    """What the source says of one member, read as text."""
+
+    name: str
+    path: Path
+    summary: str
+    member: str
+    options: tuple[Option, ...]
+
+
+def names(room: str) -> list[str]:
+    """The members of a room, in alphabetical order."""
+    folder = Path(__file__).parent / room
+    return sorted(p.stem for p in folder.glob("*.py") if not p.stem.startswith("_"))
+
+
+def find(room: str, name: str) -> Path:
+    """The file behind a name or behind a path to a user's own `.py` file."""
+    if name.endswith(".py"):
+        path = Path(name).expanduser().resolve()
+        if not path.is_file():
+            raise UserError(f"no such file: {name}")
+        return path
+    if name not in names(room):
+        raise unknown(ROOMS.get(room, room), name, names(room))
+    return Path(__file__).parent / room / f"{name}.py"
+
+
+@cache
+def entry(room: str, name: str) -> Entry:
+    """Read a member's summary and options from its source."""
+    path = find(room, name)
+    try:
+        tree = ast.parse(path.read_text())
+    except SyntaxError as error:
+        raise UserError(f"{path} is not valid Python: line {error.lineno}: {error.msg}") from error
+    node = _member(tree, path)
+    function: ast.AST | None = node
+    if isinstance(node, ast.ClassDef):
+        function = next((f for f in node.body if isinstance(f, ast.FunctionDef) and f.name == "__init__"), None)
+    text = ast.get_docstring(node) or ""
+    summary = (ast.get_docstring(tree) or text).split("\n")[0].strip()
+    options = _options(function, text) if isinstance(function, ast.FunctionDef) else ()
+    return Entry(path.stem, path, summary, node.name, options)
+
+
+def _key(name: str) -> str:
+    return name.replace("_", "").lower()
+
+
+def _member(tree: ast.Module, path: Path) -> ast.ClassDef | ast.FunctionDef:
+    defined = [n for n in tree.body if isinstance(n, ast.ClassDef | ast.FunctionDef) and not n.name.startswith("_")]
+    named = [n for n in defined if _key(n.name) == _key(path.stem)]
+    if named:
+        return named[0]
+    classes = [n for n in defined if isinstance(n, ast.ClassDef)] or defined
+    if len(classes) != 1:
+        raise UserError(f"{path}: name the class or function after the file ({path.stem}), found {[n.name for n in defined]}")
+    return classes[0]
+
+
+def _options(function: ast.FunctionDef, text: str) -> tuple[Option, ...]:
+    words = {}
+    for line in text.split("\n"):
+        head, colon, tail = line.strip().partition(": ")
+        if colon and head.isidentifier():
+            words[head] = tail
+    arguments = function.args.args + function.args.kwonlyargs
+    positional: list[ast.expr | None] = [None] * (len(function.args.args) - len(function.args.defaults))
+    defaults = [*positional, *function.args.defaults, *function.args.kw_defaults]
+    return tuple(
+        Option(
+            argument.arg,
+            None if default is None else ast.unparse(default),
+            ast.unparse(argument.annotation) if argument.annotation else "",
+            words.get(argument.arg, ""),
+        )
+        for argument, default in zip(arguments, defaults, strict=True)
+        if argument.arg != "self"
+    )
+
+
+def load(room: str, name: str) -> Any:
+    """Import a member: the class or function itself."""
+    found = entry(room, name)
+    if name.endswith(".py"):
+        return getattr(import_file(found.path), found.member)
+    return getattr(importlib.import_module(f"unbraid.{room}.{name}"), found.member)
+
+
+def import_file(path: Path) -> ModuleType:
+    """Import a user's file under a name of its own, once per content."""
+    digest = hashlib.blake2b(str(path).encode() + path.read_bytes(), digest_size=6).hexdigest()
+    name = f"unbraid_user_{path.stem}_{digest}"
+    if name in sys.modules:
+        return sys.modules[name]
+    spec = importlib.util.spec_from_file_location(name, path)
+    if spec is None or spec.loader is None:
+        raise UserError(f"cannot import {path}")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    try:
+        spec.loader.exec_module(module)
+    except Exception as error:
+        del sys.modules[name]
+        raise UserError(f"{path} does not import: {type(error).__name__}: {error}") from error
+    return module
