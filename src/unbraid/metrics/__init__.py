@@ -1,21 +1,24 @@
-"""What a metric is. Every other file in this folder is one: a function of arrays, named as its file, giving a `Score`.
+"""What a metric is. Every other file here is one: a function of arrays, named as its file, giving a `Score`.
 
-Samples come first: `codes` (samples, latents) and `factors` (samples, factors), NumPy arrays. `kinds` says for each
-factor whether it is a category, an order, a cycle or continuous. `unbraid.metrics.mig(codes, factors)` works without
+Samples come first: `codes` (samples, latents) and `factors` (samples, factors), NumPy arrays. `kinds` says
+for each factor whether it is a category, an order, a cycle or continuous. `unbraid.metrics.mig(codes,
+factors)` works without
 importing anything else.
 """
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from types import ModuleType
 from typing import Any
 
 import numpy as np
 
 from unbraid import catalog
-from unbraid.errors import UserError
-from unbraid.factors import Factor
+from unbraid.errors import UserError, unknown
+from unbraid.factors import KINDS, Factor
 
 
 @dataclass(frozen=True)
@@ -46,7 +49,9 @@ def check(codes: Any, factors: Any) -> tuple[np.ndarray, np.ndarray]:
     """Codes and factors as 2-D float arrays of equal length, or one clear line saying why not."""
     codes, factors = table(codes, "codes"), table(factors, "factors")
     if len(codes) != len(factors):
-        raise UserError(f"codes have {len(codes)} rows but factors have {len(factors)}; they must describe the same samples")
+        raise UserError(
+            f"codes have {len(codes)} rows but factors {len(factors)}; they must describe the same samples"
+        )
     return codes, factors
 
 
@@ -66,7 +71,9 @@ def table(values: Any, name: str) -> np.ndarray:
         raise UserError(f"{name} has a single row; a score needs many samples")
     if not np.isfinite(array).all():
         row, column = np.argwhere(~np.isfinite(array))[0]
-        raise UserError(f"{name} has a value that is not finite (row {row}, column {column}: {array[row, column]})")
+        raise UserError(
+            f"{name} has a value that is not finite (row {row}, column {column}: {array[row, column]})"
+        )
     return array
 
 
@@ -76,7 +83,22 @@ def kinds_of(factors: np.ndarray, given: Sequence[Factor | str] | None) -> list[
         return ["order" if (column == np.round(column)).all() else "continuous" for column in factors.T]
     if len(given) != factors.shape[1]:
         raise UserError(f"{len(given)} factor kinds given for {factors.shape[1]} factor columns")
-    return [kind.kind if isinstance(kind, Factor) else kind for kind in given]
+    kinds: list[str] = [kind.kind if isinstance(kind, Factor) else kind for kind in given]
+    for kind in kinds:
+        if kind not in KINDS:
+            raise unknown("factor kind", kind, KINDS)
+    return kinds
+
+
+class Room(ModuleType):
+    """A package whose files stand for the function of their name."""
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        # Importing a file binds its module here, which would hide the function from the second use on.
+        super().__setattr__(name, getattr(value, name, value) if isinstance(value, ModuleType) else value)
+
+
+sys.modules[__name__].__class__ = Room
 
 
 def __getattr__(name: str) -> Callable[..., Score]:
