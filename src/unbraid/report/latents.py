@@ -1,0 +1,107 @@
+"""What is known of each latent: its order by noise, whether it is used, what it knows."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from unbraid.report.folder import Run
+from unbraid.report.numbers import floats, matrix, number
+
+
+@dataclass(frozen=True)
+class Latents:
+    """Everything per latent of one run; lists are empty where nothing is known."""
+
+    count: int
+    order: list[int]
+    active: list[bool]
+    noise: list[float]
+    kl: list[float]
+    information: np.ndarray | None
+
+    def known_factor(self, latent: int, factors: list[str]) -> str | None:
+        """The factor with which a latent shares most information, and how much."""
+        if self.information is None or latent >= len(self.information):
+            return None
+        row = self.information[latent]
+        if not np.isfinite(row).any() or np.nanmax(row) < 0.01:
+            return None
+        best = int(np.nanargmax(row))
+        name = factors[best] if best < len(factors) else f"factor {best}"
+        return f"{name} ({row[best]:.2f} nats)"
+
+
+def latents_of(run: Run) -> Latents:
+    """Gather from scores, probes and codes what there is to know."""
+    units = run.scores["active_units"].parts if "active_units" in run.scores else {}
+    variance = run.codes.get("variance")
+    noise = run.last("sigma2")
+    if not noise and variance is not None and variance.ndim == 2:
+        noise = floats(variance.mean(axis=0))
+    kl = run.last("kl")
+    information = matrix(run.scores["mig"].parts.get("information")) if "mig" in run.scores else None
+    shown = run.pictures.get("traversal_latents")
+    order = _indices(units.get("order"))
+    flags = _flags(units)
+    option = run.config.get("options")
+    asked = number(option.get("latents")) if isinstance(option, dict) else None
+    sizes = [len(order), len(noise), len(kl), len(flags), 0 if information is None else len(information)]
+    count = (
+        max([*sizes, 0]) or int(asked or 0) or (0 if shown is None else int(np.max(shown, initial=-1)) + 1)
+    )
+    if not order and noise:
+        order = sorted(range(len(noise)), key=lambda at: (math.isnan(noise[at]), noise[at]))
+    order = [at for at in order if at < count]
+    order += [at for at in range(count) if at not in set(order)]
+    active = flags or [value < 0.8 for value in noise]
+    return Latents(count, order, _to(active, count, True), _to(noise, count), _to(kl, count), information)
+
+
+def polarisation(run: Run) -> tuple[list[float], list[float]]:
+    """Steps and |KL − KL of a polarized code| / KL, measured or else computed from the probes."""
+    if "polarized_regime" in run.scores:
+        parts = run.scores["polarized_regime"].parts
+        steps, delta = floats(parts.get("steps")), floats(parts.get("delta"))
+        if steps and len(steps) == len(delta):
+            return steps, delta
+    names = ("mu2", "var_mu", "log_sigma2", "kl")
+    found = {name: run.probes(name) for name in names}
+    if any(found[name][0] != found["kl"][0] or not found[name][0] for name in names):
+        return [], []
+    mu2, var_mu, log_sigma2, kl = (np.asarray(found[name][1]) for name in names)
+    if not mu2.shape == var_mu.shape == log_sigma2.shape == kl.shape:
+        return [], []
+    polar = 0.5 * ((mu2 - log_sigma2 - 1) * (np.sqrt(np.maximum(var_mu, 0)) > 0.5)).sum(axis=1)
+    total = kl.sum(axis=1)
+    delta = np.abs(total - polar) / np.where(total > 0, total, np.nan)
+    return found["kl"][0], floats(delta)
+
+
+def haar(run: Run) -> tuple[float, float | None] | None:
+    """Mean and spread of the distance to orthogonality of a random decoder."""
+    score = run.scores.get("distance_to_orthogonality")
+    held = score.parts.get("haar") if score else None
+    mean = number(held.get("mean")) if isinstance(held, dict) else number(held)
+    if mean is None:
+        return None
+    return mean, number(held.get("sd")) if isinstance(held, dict) else None
+
+
+def _flags(units: dict[str, Any]) -> list[bool]:
+    for name in ("by_mean", "by_noise"):
+        if isinstance(units.get(name), list):
+            return [bool(flag) for flag in units[name]]
+    return []
+
+
+def _indices(values: Any) -> list[int]:
+    found = [int(value) for value in floats(values) if math.isfinite(value) and value >= 0]
+    return list(dict.fromkeys(found))
+
+
+def _to(values: list[Any], count: int, fill: Any = math.nan) -> list[Any]:
+    return [*values[:count], *[fill] * (count - len(values))] if values else []
