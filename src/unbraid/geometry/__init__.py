@@ -22,14 +22,14 @@ if TYPE_CHECKING:
 sys.modules[__name__].__class__ = Room
 
 
-def jacobians(decode: Callable[[Tensor], Tensor], codes: Any, *, chunk: int = 64) -> Tensor:
+def jacobians(decode: Callable[[Tensor], Tensor], codes: Any, *, chunk: int = 8) -> Tensor:
     """Derivative of the flattened decoder output by the codes: (samples, outputs, latents)."""
     import torch
 
     return torch.cat(list(_jacobians(decode, codes, chunk)))
 
 
-def gram_matrices(decode: Callable[[Tensor], Tensor], codes: Any, *, chunk: int = 64) -> np.ndarray:
+def gram_matrices(decode: Callable[[Tensor], Tensor], codes: Any, *, chunk: int = 8) -> np.ndarray:
     """J^T J in float64 at each code, (samples, latents, latents), without holding all Jacobians at once."""
     return np.concatenate([gram(J) for J in _jacobians(decode, codes, chunk)])
 

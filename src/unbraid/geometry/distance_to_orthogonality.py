@@ -41,21 +41,18 @@ def distance_to_orthogonality(
     grams = gram_matrices(decode, chosen)
     mask = active_mask(active, grams.shape[-1])
     parts = _measure(grams)
-    warnings = (
-        passive_warning(grams if mask is None else grams[:, mask][:, :, mask])
-        if mask is None or mask.any()
-        else []
-    )
+    warnings = passive_warning(grams) if mask is None else []
     judged = parts
-    if mask is not None:
-        parts["active"] = judged = _measure(grams[:, mask][:, :, mask]) if mask.any() else {}
-        if not mask.any():
-            warnings.append("no latent is active: there are no axes to compare")
-    values = judged.get("singular_values", np.empty((0, 0)))
-    close = (values[:, 1:] > 0.95 * values[:, :-1]).any(axis=1) if values.size else np.zeros(1, dtype=bool)
-    if close.mean() > 0.1:
+    if mask is not None and mask.any():
+        parts["active"] = judged = _measure(grams[:, mask][:, :, mask])
+    elif mask is not None:
+        parts["active"] = {}
+        warnings.append("no latent is active: there are no axes to compare")
+    values = judged["singular_values"]
+    close = (values[:, 1:] > 0.99 * values[:, :-1]).any(axis=1).mean()
+    if close > 0.5:
         warnings.append(
-            f"at {100 * close.mean():.0f} % of the points two singular values differ by less than 5 %: "
+            f"at {100 * close:.0f} % of the points two singular values differ by less than 1 %: "
             "their axes are arbitrary there, so compare with ima_contrast"
         )
     return Score(

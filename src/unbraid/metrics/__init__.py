@@ -1,9 +1,8 @@
 """What a metric is. Every other file here is one: a function of arrays, named as its file, giving a `Score`.
 
 Samples come first: `codes` (samples, latents) and `factors` (samples, factors), NumPy arrays. `kinds` says
-for each factor whether it is a category, an order, a cycle or continuous. `unbraid.metrics.mig(codes,
-factors)` works without
-importing anything else.
+for each factor whether it is a category, an order, a cycle or continuous.
+`unbraid.metrics.mig(codes, factors)` works without importing anything else.
 """
 
 from __future__ import annotations

@@ -4,10 +4,12 @@ Eqs. 3.32-3.37. A_ij is how well a 5-nearest-neighbour predictor tells factor i 
 the best constant reaches: sqrt(var w_i) - rmse against sqrt(var w_i) where it regresses, accuracy against the
 share of the most frequent value where it classifies. DS = mean_i (A_i,best - A_i,second) / M_i.
 
-As printed the terms do not stay within (0, 1): 5-NN regression from pure noise has A < 0 (rmse = sqrt(1 +
-1/5) std), and classification reaches (1 - a) / a, which is 2 for three balanced classes. Hence three forms:
-`clipped` (A at least 0, which the published values imply), `raw` (as printed), `normalised` (classification A
-= (accuracy - a) / (1 - a), M = 1, A at least 0: every term within [0, 1]).
+As printed the terms do not stay within (0, 1): 5-NN regression from pure noise has A < 0, its rmse being
+sqrt(1 + 1/5) std, and classification reaches (1 - a) / a, which is 2 for three balanced classes. Three forms:
+
+- `clipped`: A at least 0, which the published values imply;
+- `raw`: as printed;
+- `normalised`: for classification A = (accuracy - a) / (1 - a) and M = 1; A at least 0; within [0, 1].
 """
 
 from __future__ import annotations
