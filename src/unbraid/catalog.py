@@ -146,3 +146,30 @@ def import_file(path: Path) -> ModuleType:
         del sys.modules[name]
         raise UserError(f"{path} does not import: {type(error).__name__}: {error}") from error
     return module
+
+
+def parse(room: str, text: str) -> tuple[str, dict[str, Any]]:
+    """Split `name:option=value,option=value`; values are read as YAML scalars, unknown options are answered."""
+    name, _, rest = text.partition(":")
+    known = [option.name for option in entry(room, name).options]
+    options = {}
+    for part in filter(None, rest.split(",")):
+        key, equals, value = part.partition("=")
+        if not equals:
+            raise UserError(f"{text!r}: write options as name:option=value,option=value; {part!r} has no '='")
+        if key not in known:
+            raise unknown(f"option of {name}", key, known)
+        options[key] = value_of(value)
+    return name, options
+
+
+def value_of(text: str) -> Any:
+    """A number, true or false, or the text itself."""
+    if text.lower() in ("true", "false"):
+        return text.lower() == "true"
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            continue
+    return text

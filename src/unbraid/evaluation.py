@@ -1,0 +1,147 @@
+"""Encode once, then every metric on the stored codes and every measure of geometry on the decoder and the posterior."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+from tqdm import tqdm
+
+from unbraid import catalog, storage
+from unbraid.data import Data, open_data
+from unbraid.errors import UserError, unknown
+from unbraid.factors import Factor
+from unbraid.metrics import Score
+from unbraid.posteriors import Point
+from unbraid.runs import Run, read_history
+
+SAMPLES = 10_000
+SHOWN = 8  # reconstructions, latents and steps of a traversal
+REACH = 2.5  # how far a traversal goes: near the tails of N(0, 1), thesis Section 3.3.5
+
+
+def evaluate(run: Run, data: Any = None, *, metrics: Sequence[str] | None = None, samples: int = SAMPLES) -> dict[str, Any]:
+    """Score a run on its test part and store codes, results and pictures in its folder.
+
+    Arguments:
+        run: a run, or the run of several seeds.
+        data: the data, if they cannot be opened by the run's own name for them.
+        metrics: names of metrics and measures of geometry; all by default.
+        samples: at most so many test samples.
+    """
+    known = [*catalog.names("metrics"), *catalog.names("geometry")]
+    for name in metrics or []:
+        if name not in known:
+            raise unknown("metric", name, known)
+    opened = open_data(data) if data is not None else None
+    for member in tqdm(run.members, unit="run", disable=None if run.several else True):
+        _evaluate(member, opened or member.data, list(metrics or known), samples)
+    return run.results
+
+
+def _evaluate(run: Run, data: Data, wanted: list[str], samples: int) -> None:
+    if list(data.shape) != run.config["shape"]:
+        raise UserError(f"{data.name} has samples of shape {data.shape}, {run.path} was trained on {run.config['shape']}")
+    rows = data.rows("test")[:samples]
+    mean, variance, kl = posterior(run, data, rows)
+    given: dict[str, Any] = {"codes": mean, "mean": mean, "variance": variance, "kl": kl, "decode": run.method.decode}
+    if data.values is not None:
+        given |= {"factors": data.factor_values(rows).numpy(), "kinds": data.factors}
+    if variance is not None:
+        given["active"] = np.sqrt(mean.var(0)) > 0.5
+    probes = [{"step": row["step"], **row["probe"]} for row in read_history(run.path) if "probe" in row]
+    if probes:
+        given["history"] = probes
+    scores = score_all(given, wanted)
+    storage.write(run.path / "codes.npz", lambda part: _save_codes(part, rows, mean, variance, given.get("factors")))
+    if len(data.shape) == 3:
+        storage.write(run.path / "pictures.npz", lambda part: _save_pictures(part, run, data, rows, mean, variance))
+    factors = [asdict(factor) for factor in data.factors]
+    storage.write_json(
+        run.path / "results.json",
+        {"part": "test", "samples": len(rows), "notes": list(data.notes), "factors": factors,
+         "scores": {name: asdict(score) for name, score in scores.items()}},
+    )  # fmt: skip
+
+
+def score_all(given: dict[str, Any], wanted: Sequence[str]) -> dict[str, Score]:
+    """Every wanted measure whose required arguments are at hand, called with them."""
+    scores = {}
+    for name in wanted:
+        function = catalog.load("metrics" if name in catalog.names("metrics") else "geometry", name)
+        parameters = inspect.signature(function).parameters.values()
+        required = [p.name for p in parameters if p.default is p.empty]
+        if all(given.get(name) is not None for name in required):
+            scores[name] = function(**{p.name: given[p.name] for p in parameters if given.get(p.name) is not None})
+    return scores
+
+
+def posterior(run: Run, data: Data, rows: Tensor) -> tuple[np.ndarray, np.ndarray | None, np.ndarray | None]:
+    """Mean, variance and KL of each latent for rows of the data; no variance for a method that gives points."""
+    means, variances = [], []
+    with torch.no_grad():
+        for part in rows.split(1000):
+            q = run.method.posterior(data.draw(part))
+            means.append(q.mean)
+            variances.append(q.variance)
+        point = isinstance(q, Point)
+    mean, variance = torch.cat(means).double(), torch.cat(variances).double()
+    if point:
+        return mean.numpy(), None, None
+    kl = 0.5 * (mean.square() + variance - variance.log() - 1).mean(0)
+    return mean.numpy(), variance.numpy(), kl.numpy()
+
+
+def traverse(run: Run, start: np.ndarray, latents: Sequence[int], values: np.ndarray) -> np.ndarray:
+    """Samples (latents, values, *shape) decoded from a start code with one latent moved through values."""
+    codes = np.tile(start, (len(latents), len(values), 1))
+    for place, latent in enumerate(latents):
+        codes[place, :, latent] = values
+    decoded = run.decode(codes.reshape(-1, len(start)).astype(np.float32))
+    return decoded.reshape(len(latents), len(values), *decoded.shape[1:])
+
+
+def noise_ordered(mean: np.ndarray, variance: np.ndarray | None) -> np.ndarray:
+    """Latents from the most to the least precise (thesis Section 3.3.5); without noise, by spread."""
+    return np.argsort(-mean.var(0)) if variance is None else np.argsort(variance.mean(0))
+
+
+def _save_codes(part: Any, rows: Tensor, mean: np.ndarray, variance: np.ndarray | None, factors: Any) -> None:
+    arrays = {"rows": rows.numpy(), "mean": mean.astype(np.float32)}
+    if variance is not None:
+        arrays["variance"] = variance.astype(np.float32)
+    if factors is not None:
+        arrays["factors"] = factors
+    with part.open("wb") as file:
+        np.savez_compressed(file, **arrays)
+
+
+def _save_pictures(part: Any, run: Run, data: Data, rows: Tensor, mean: np.ndarray, variance: np.ndarray | None) -> None:
+    """Reconstructions of a few samples, and traversals from one of them, most precise latent first."""
+    originals = data.draw(rows[:SHOWN])
+    order = noise_ordered(mean, variance)[:SHOWN]
+    # latents of a method without noise have any scale; those with noise aim at unit variance
+    reach = REACH if variance is not None else REACH * float(np.sqrt(mean.var(0)).mean())
+    values = np.linspace(-reach, reach, SHOWN + 1)
+    start = _typical(mean)
+    with part.open("wb") as file:
+        np.savez_compressed(
+            file,
+            originals=originals.numpy(),
+            reconstructions=run.decode(mean[:SHOWN].astype(np.float32)),
+            traversals=traverse(run, start, list(order), values),
+            traversal_latents=order,
+            traversal_values=values,
+        )
+
+
+def _typical(mean: np.ndarray) -> np.ndarray:
+    """The code of the sample nearest to the middle: the mean code itself may decode to a blur of all samples."""
+    middle = mean.mean(0)
+    scaled = (mean - middle) / (mean.std(0) + 1e-9)
+    return mean[np.square(scaled).sum(1).argmin()]

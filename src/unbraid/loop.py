@@ -1,0 +1,283 @@
+"""The training loop: one for all methods, one seed or many, eager or compiled; killed anywhere, it goes on bit for bit."""
+
+from __future__ import annotations
+
+import json
+import time
+import warnings
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, TextIO
+
+import torch
+from torch import Tensor
+from tqdm import tqdm
+
+from unbraid import optimisers, storage
+from unbraid.data import Data
+from unbraid.devices import Devices
+from unbraid.ensembles import Ensemble, Single
+from unbraid.methods import Batch, Method, Terms, Update
+from unbraid.posteriors import Point
+from unbraid.runs import read_history, tensor_file
+from unbraid.streams import Streams
+
+PROBE_SAMPLES = 1000
+
+
+class Loop:
+    """Trains the seeds of one configuration side by side.
+
+    Arguments:
+        methods: one per seed, freshly made.
+        updates: of the first method, with the run's optimiser settings.
+        folders: one run folder per seed.
+        checkpoint: where the state of all of them is kept until they finish.
+        config: the run's settings.
+        save_seconds: how much work a kill may cost.
+    """
+
+    def __init__(
+        self,
+        methods: Sequence[Method],
+        updates: Callable[[Method], list[Update]],
+        data: Data,
+        seeds: Sequence[int],
+        folders: Sequence[Path],
+        checkpoint: Path,
+        config: dict[str, Any],
+        devices: Devices,
+        save_seconds: float = 20.0,
+        progress: bool = True,
+    ) -> None:
+        self.devices, self.folders, self.checkpoint, self.config = devices, folders, checkpoint, config
+        self.save_seconds, self.progress, self.seeds = save_seconds, progress, seeds
+        images = any(p.ndim == 4 for p in methods[0].parameters())
+        self.layout = torch.channels_last if images and len(methods) == 1 else torch.contiguous_format
+        for method in methods:
+            method.to(devices.device, memory_format=self.layout).train()  # type: ignore[call-overload]
+        self.players = Ensemble(methods) if len(methods) > 1 else Single(methods)
+        self.method, self.data = methods[0], data.to(devices.device)
+        self.streams = Streams(
+            seeds, data.rows("train"), config["batch_size"], self.method.noise, devices.device,
+            rank=devices.rank, stacked=self.players.stacked,
+        )  # fmt: skip
+        self.updates = updates(self.method)
+        self.names = [self.players.names(update) for update in self.updates]
+        self.optimisers = [
+            optimisers.optimiser(update, [self.players.tensors[n] for n in names])
+            for update, names in zip(self.updates, self.names, strict=True)
+        ]
+        self.steps, self.step, self.elapsed = config["steps"], 0, 0.0
+        self.log_every = max(1, min(500, self.steps // 400))
+        self.stopped: dict[int, dict[str, Any]] = {}
+        self.saved_at = 0
+        self._totals: dict[str, Tensor] = {}
+
+    def run(self) -> None:
+        """From wherever the run stands to its end."""
+        self.resume()
+        advance = [self.compiled(i) if self.config["compile"] else self.eager(i) for i in range(len(self.updates))]
+        began, last_save = time.perf_counter() - self.elapsed, time.perf_counter()
+        look = self.probe_samples()
+        logs: list[TextIO] = [(f / "history.jsonl").open("a") for f in self.folders] if self.main else []
+        bar = tqdm(total=self.steps, initial=self.step, unit="step", dynamic_ncols=True, smoothing=0.05,
+                   disable=None if self.progress and self.main else True)  # fmt: skip
+        row_start, row_time = self.step, time.perf_counter()
+        try:
+            while self.step < self.steps and len(self.stopped) < len(self.seeds):
+                batch = self.batch(self.step)
+                for act in advance:
+                    self.note(act(batch, self.step))
+                self.step += 1
+                bar.update()
+                probing = self.step % self.config["probe_every"] == 0
+                if not (probing or self.step % self.log_every == 0 or self.step == self.steps):
+                    continue
+                count, now = self.step - row_start, time.perf_counter()
+                terms = {name: (total / count).double().cpu().reshape(-1) for name, total in self._totals.items()}
+                self._totals = {}
+                self.look_for_nan(terms)
+                self.elapsed = now - began
+                speed = count * self.config["batch_size"] * len(self.seeds) * self.devices.world / (now - row_time)
+                self.write_row(logs, terms, speed, look if probing else None)
+                bar.set_postfix_str(" ".join(f"{k} {v.nanmean():.4g}" for k, v in terms.items()) + f" · {speed:.0f} images/s")
+                row_start, row_time = self.step, time.perf_counter()
+                if now - last_save >= self.save_seconds and self.step < self.steps:
+                    self.save()
+                    last_save = time.perf_counter()
+        finally:
+            bar.close()
+            for log in logs:
+                log.close()
+        if self.main:
+            self.finish()
+
+    @property
+    def main(self) -> bool:
+        """Whether this process writes files."""
+        return self.devices.rank == 0
+
+    def batch(self, step: int) -> Batch:
+        """Samples and noise of a step."""
+        rows, noise = self.streams.at(step)
+        x = self.data.draw(rows)
+        if self.layout is torch.channels_last:
+            x = x.contiguous(memory_format=torch.channels_last)
+        return {"x": x, "noise": noise}
+
+    def eager(self, place: int) -> Callable[[Batch, int], Terms]:
+        """One update as torch runs it: loss, backward into the update's own parameters only, optimiser."""
+        update, optimiser = self.updates[place], self.optimisers[place]
+        parameters = [self.players.tensors[name] for name in self.names[place]]
+        largest, stacked, plain = self.config["clip"], self.players.stacked, self.devices.dtype is None
+
+        def act(batch: Batch, step: int) -> Terms:
+            if plain:
+                terms = self.players.terms(update, batch, step)
+            else:
+                with self.devices.autocast():
+                    terms = self.players.terms(update, batch, step)
+            for parameter in parameters:
+                parameter.grad = None
+            loss = terms["loss"].sum() if stacked else terms["loss"]
+            torch.autograd.backward(loss, inputs=parameters)
+            if self.devices.world > 1 or largest:
+                gradients = [p.grad for p in parameters if p.grad is not None]
+                if self.devices.world > 1:
+                    gradients = self.devices.average(gradients)
+                if largest:
+                    gradients = optimisers.clip(gradients, largest, stacked)
+                for parameter, gradient in zip(parameters, gradients, strict=True):
+                    parameter.grad = gradient
+            optimiser.step()
+            return terms
+
+        return act
+
+    def compiled(self, place: int) -> Callable[[Batch, int], Terms]:
+        """The same update as one compiled graph: loss, gradient and optimiser; eager again where no compiler works."""
+        update, move = self.updates[place], optimisers.equations(self.updates[place])
+        every = {name: tensor.detach() for name, tensor in self.players.tensors.items()}
+        own = {name: every.pop(name) for name in self.names[place]}
+        state = {name: dict(self.optimisers[place].state[self.players.tensors[name]]) for name in own}
+        largest, stacked = self.config["clip"], self.players.stacked
+
+        def objective(own: dict[str, Tensor], batch: Batch, step: int) -> tuple[Tensor, Terms]:
+            with self.devices.autocast():
+                terms = self.players.terms_of({**every, **own}, update, batch, step)
+            return terms["loss"].sum(), terms
+
+        def whole(own: dict[str, Tensor], state: dict[str, Any], batch: Batch, step: int) -> Terms:
+            gradients, terms = torch.func.grad(objective, has_aux=True)(own, batch, step)
+            values = list(gradients.values())
+            for (name, parameter), gradient in zip(
+                own.items(), optimisers.clip(values, largest, stacked) if largest else values, strict=True
+            ):
+                move(parameter, gradient, state[name])
+            return terms
+
+        if self.devices.world > 1:
+            warnings.warn("compile works in one process only: training goes on uncompiled", stacklevel=2)
+            return self.eager(place)
+        fast = torch.compile(torch.no_grad()(whole))
+        chosen: Callable[[Batch, int], Terms] | None = None
+
+        def act(batch: Batch, step: int) -> Terms:
+            nonlocal chosen
+            if chosen is None:
+                try:
+                    terms = fast(own, state, batch, step)
+                    chosen = lambda batch, step: fast(own, state, batch, step)  # noqa: E731
+                    return terms
+                except Exception as error:  # whatever a compiler may do wrong, training can go on without it
+                    reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
+                    warnings.warn(f"no working compiler ({reason}): training goes on uncompiled", stacklevel=2)
+                    chosen = self.eager(place)
+            return chosen(batch, step)
+
+        return act
+
+    def note(self, terms: Terms) -> None:
+        """Add terms up on the device; nothing waits for it here."""
+        for name, value in terms.items():
+            value = value.detach()
+            self._totals[name] = self._totals[name] + value if name in self._totals else value
+
+    def look_for_nan(self, terms: dict[str, Tensor]) -> None:
+        """Stop the seeds whose loss is no longer a number; their last good state is kept."""
+        for place, seed in enumerate(self.seeds):
+            bad = [name for name, value in terms.items() if not torch.isfinite(value[place])]
+            if place in self.stopped or not bad:
+                continue
+            named = next((name for name in bad if name != "loss"), "loss")
+            reason = f"term {named!r} became {terms[named][place].item()} by step {self.step}"
+            self.stopped[place] = {"status": "stopped", "step": self.saved_at, "reason": reason}
+            if self.main:
+                good = torch.load(self.checkpoint, weights_only=True, map_location="cpu")["tensors"]
+                tensor_file(self.folders[place] / "weights.safetensors", self.players.member(good, place))
+                storage.write_json(self.folders[place] / "state.json", self.stopped[place])
+            warnings.warn(f"seed {seed} stopped: {reason}; kept the state of step {self.saved_at}", stacklevel=2)
+
+    def probe_samples(self) -> Tensor | None:
+        """The validation samples on which the posterior is watched; None for methods without one."""
+        x = self.data.draw(self.data.rows("validation")[:PROBE_SAMPLES].to(self.devices.device))
+        with torch.no_grad():
+            return None if isinstance(self.method.posterior(x[:2]), Point) else x
+
+    def write_row(self, logs: Sequence[TextIO], terms: dict[str, Tensor], speed: float, look: Tensor | None) -> None:
+        """One line of history per seed."""
+        seen: dict[str, Tensor] = {}
+        if look is not None:
+            with torch.no_grad(), self.devices.autocast():
+                seen = {name: value.float().cpu() for name, value in self.players.look(look).items()}
+        for place, log in enumerate(logs):
+            if place in self.stopped:
+                continue
+            row: dict[str, Any] = {"step": self.step, "seconds": self.elapsed, "images_per_second": speed}
+            row["terms"] = {name: value[place].item() for name, value in terms.items()}
+            if seen:
+                row["probe"] = {name: value[place].tolist() for name, value in seen.items()}
+            try:
+                log.write(json.dumps(row) + "\n")
+                log.flush()
+            except OSError as error:
+                raise storage.UserError(f"cannot write {log.name}: {error.strerror}; resume when there is room") from error
+
+    def save(self) -> None:
+        """Keep everything that the next step depends on, unless it is not worth keeping."""
+        whole = all(torch.isfinite(t).all() for t in self.players.tensors.values())
+        if not self.main or not (whole or self.stopped):
+            return
+        state = {
+            "step": self.step,
+            "elapsed": self.elapsed,
+            "stopped": self.stopped,
+            "tensors": {name: t.detach() for name, t in self.players.tensors.items()},
+            "optimisers": [o.state_dict() for o in self.optimisers],
+        }
+        storage.write(self.checkpoint, lambda part: torch.save(state, part))
+        self.saved_at = self.step
+
+    def resume(self) -> None:
+        """Pick up the checkpoint if there is one, and forget what was logged after it."""
+        if self.checkpoint.exists():
+            state = torch.load(self.checkpoint, weights_only=True, map_location=self.devices.device)
+            self.step, self.elapsed, self.stopped = state["step"], state["elapsed"], state["stopped"]
+            self.players.load(state["tensors"])
+            for optimiser, saved in zip(self.optimisers, state["optimisers"], strict=True):
+                optimiser.load_state_dict(saved)
+            self.saved_at = self.step
+        elif self.main:
+            self.save()
+        for folder in self.folders if self.main else []:
+            kept = [json.dumps(row) for row in read_history(folder) if row["step"] <= self.step]
+            storage.write_text(folder / "history.jsonl", "".join(line + "\n" for line in kept))
+
+    def finish(self) -> None:
+        """Leave finished run folders behind, and no checkpoint."""
+        for place, folder in enumerate(self.folders):
+            if place not in self.stopped:
+                tensor_file(folder / "weights.safetensors", self.players.member(self.players.tensors, place))
+                storage.write_json(folder / "state.json", {"status": "finished", "step": self.step})
+        self.checkpoint.unlink(missing_ok=True)
