@@ -1,18 +1,24 @@
-"""What a data set is. Every other file in this folder is one: a function, named as its file, that returns `Data`.
+"""What a data set is. Every other file in this folder is one: a function, named as its file, returns `Data`.
 
-The function's keywords are the data set's options, given as `name:option=value,option=value` wherever a data set
-is named. A sample is addressed by its row number; `draw` turns row numbers into float32 samples on the device
-where the data live, either looked up or rendered there.
+The function's keywords are the data set's options, given as `name:option=value,option=value` wherever a data
+set is named. A sample is addressed by its row number; `draw` turns row numbers into float32 samples on the
+device where the data live, either looked up or rendered there.
 """
 
 from __future__ import annotations
 
+import ast
+import hashlib
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Literal, Protocol
+from pathlib import Path
+from typing import Any, Literal, Protocol
 
 import torch
 from torch import Tensor
 
+from unbraid import catalog
+from unbraid.errors import UserError, unknown
 from unbraid.factors import Factor
 
 Part = Literal["train", "validation", "test"]
@@ -101,3 +107,109 @@ class Data:
         if self.values is None:
             raise ValueError(f"{self.name} has no factors")
         return self.values[rows.to(self.values.device)]
+
+
+def grid(sizes: Sequence[int]) -> Tensor:
+    """Every combination of class numbers, one per row, the last column running fastest."""
+    axes = torch.meshgrid(*[torch.arange(size, dtype=torch.int16) for size in sizes], indexing="ij")
+    return torch.stack([axis.reshape(-1) for axis in axes], 1)
+
+
+def named(name: str, options: Mapping[str, Any]) -> str:
+    """The one spelling of a data set with these options: those left at their default are not mentioned."""
+    said = [
+        f"{option.name}={_spelled(options[option.name])}"
+        for option in catalog.entry("data", name).options
+        if option.name in options and not _is_default(option, options[option.name])
+    ]
+    return f"{name}:{','.join(said)}" if said else name
+
+
+def whole(options: Mapping[str, int], least: int = 1) -> None:
+    """Refuse numbers of something that are not whole or too small."""
+    for name, value in options.items():
+        if isinstance(value, bool) or not isinstance(value, int) or value < least:
+            raise UserError(f"{name}={_spelled(value)}: must be a whole number of at least {least}")
+
+
+def open_data(what: Any) -> Data:
+    """Data from whatever names or holds them.
+
+    Arguments:
+        what: a `Data` (returned as it is), a NumPy array, a torch tensor, a map-style torch `Dataset`, a path
+            to a file or a folder of images, or a name with options: "sprites:pixels=32,positions=16".
+    """
+    if isinstance(what, Data):
+        return what
+    from unbraid import datafiles
+
+    if isinstance(what, Path):
+        return datafiles.open_path(str(what))
+    if not isinstance(what, str):
+        return datafiles.open_object(what)
+    name, _, options = what.partition(":")
+    if name in catalog.names("data") or name.endswith(".py"):
+        return _open_named(name, options)
+    if datafiles.is_path(what):
+        return datafiles.open_path(what)
+    raise unknown("data set", name, catalog.names("data"))
+
+
+def _open_named(name: str, text: str) -> Data:
+    member = catalog.load("data", name)
+    known = {option.name: option for option in catalog.entry("data", name).options}
+    given: dict[str, Any] = {}
+    for part in filter(None, (part.strip() for part in text.split(","))):
+        key, equals, value = (word.strip() for word in part.partition("="))
+        if key not in known:
+            raise unknown(f"option of {name}", key, known)
+        if not equals:
+            raise UserError(f"{name}:{key}: give the option a value, as in {name}:{key}={known[key].default}")
+        given[key] = _typed(name, known[key], _literal(value))
+    missing = [key for key, option in known.items() if option.default is None and key not in given]
+    if missing:
+        raise UserError(f"{name} needs the option {missing[0]}, as in {name}:{missing[0]}=...")
+    data = member(**given)
+    if not isinstance(data, Data):
+        raise UserError(f"{name} must return unbraid.data.Data, not {type(data).__name__}")
+    if name.endswith(".py"):
+        source = hashlib.blake2b(catalog.find("data", name).read_bytes(), digest_size=8).hexdigest()
+        return replace(data, name=named(name, given), fingerprint=data.fingerprint + source)
+    return data
+
+
+def _literal(text: str) -> Any:
+    words = {"true": True, "false": False, "none": None, "null": None}
+    if text.lower() in words:
+        return words[text.lower()]
+    for number in (int, float):
+        try:
+            return number(text)
+        except ValueError:
+            continue
+    return text.strip("'\"")
+
+
+def _typed(name: str, option: catalog.Option, value: Any) -> Any:
+    right = {"int": "a whole number", "float": "a number", "bool": "true or false", "str": "a word"}
+    wanted = option.annotation
+    if wanted == "float" and type(value) is int:
+        return float(value)
+    if wanted == "str" and isinstance(value, int | float):
+        return _spelled(value)
+    if wanted in right and type(value).__name__ != wanted:
+        raise UserError(f"{name}:{option.name}={_spelled(value)}: must be {right[wanted]}")
+    return value
+
+
+def _is_default(option: catalog.Option, value: Any) -> bool:
+    if option.default is None:
+        return False
+    try:
+        return bool(ast.literal_eval(option.default) == value)
+    except ValueError:
+        return False
+
+
+def _spelled(value: Any) -> str:
+    return str(value).lower() if isinstance(value, bool) or value is None else str(value)

@@ -1,0 +1,241 @@
+"""Samples, codes and factors in users' .npy, .npz and .csv files; no torch here, so that scoring starts fast."""
+
+from __future__ import annotations
+
+import csv
+import zipfile
+import zlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unbraid.errors import UserError
+from unbraid.factors import KINDS, Factor, Kind
+
+SUFFIXES = (".npy", ".npz", ".csv")
+SAMPLE_KEYS = ("x", "images", "data", "X")
+FACTOR_MARK = "factor:"
+MANY = 1000
+
+
+@dataclass(frozen=True)
+class Columns:
+    """Factors of every sample: class numbers from 0, or real numbers where the kind is continuous."""
+
+    values: NDArray[Any]
+    names: tuple[str, ...]
+    kinds: tuple[Kind, ...]
+
+    @property
+    def factors(self) -> tuple[Factor, ...]:
+        """What the columns are."""
+        return tuple(
+            Factor(name, 0 if kind == "continuous" else int(column.max()) + 1, kind)
+            for name, kind, column in zip(self.names, self.kinds, self.values.T, strict=True)
+        )
+
+
+@dataclass(frozen=True)
+class Table:
+    """What a file holds: samples, factors, or both."""
+
+    samples: NDArray[Any] | None
+    columns: Columns | None
+
+
+def read_codes(path: str) -> NDArray[Any]:
+    """The codes in a file, one row per sample."""
+    codes = read_table(path).samples
+    if codes is None:
+        raise UserError(f"{path} has only factor columns, no codes")
+    if codes.ndim != 2:
+        raise UserError(f"{path}: codes must be (samples, dimensions), not {codes.shape}")
+    finite(path, codes)
+    return codes
+
+
+def read_factors(path: str) -> tuple[NDArray[Any], tuple[str, ...], tuple[Kind, ...]]:
+    """The factors in a file, with their names and kinds.
+
+    Words are categories; whole numbers are ordered, up to a thousand different ones; all else is continuous.
+    A CSV header can say it: `factor:shape:category`. All but continuous become class numbers in sorted order.
+    """
+    table = read_table(path, all_factors=True)
+    if table.columns is None:
+        raise UserError(f"{path} holds no factors")
+    return table.columns.values, table.columns.names, table.columns.kinds
+
+
+def read_table(path: str, all_factors: bool = False) -> Table:
+    """Read a .npy, .npz or .csv file; all of it as factors if it marks none and they are asked for."""
+    file = Path(path).expanduser()
+    if not file.is_file():
+        raise UserError(f"no such file: {path}")
+    if file.suffix == ".csv":
+        return _from_csv(path, file, all_factors)
+    if file.suffix not in SUFFIXES:
+        raise UserError(
+            f"{path}: cannot read {file.suffix or 'a file without suffix'}: use {', '.join(SUFFIXES)}"
+        )
+    arrays = _arrays(path, file)
+    if "factors" in arrays:
+        names = [str(name) for name in arrays.get("factor_names", np.array([])).reshape(-1)]
+        kinds = [str(kind) for kind in arrays.get("factor_kinds", np.array([])).reshape(-1)]
+        columns = columns_of(path, arrays["factors"], names, kinds)
+        rest = {key: value for key, value in arrays.items() if not key.startswith("factor")}
+        return Table(_samples(path, rest) if rest else None, columns)
+    samples = _samples(path, arrays)
+    return Table(None, columns_of(path, samples)) if all_factors else Table(samples, None)
+
+
+def columns_of(
+    path: str, values: NDArray[Any], names: Sequence[str] = (), kinds: Sequence[str] = ()
+) -> Columns:
+    """Factors from an array with one row per sample, their kinds guessed where they are not given."""
+    values = values.reshape(-1, 1) if values.ndim == 1 else values
+    if values.ndim != 2 or not values.size:
+        raise UserError(f"{path}: factors must be (samples, factors), not {values.shape}")
+    count = values.shape[1]
+    names = list(names) or [f"factor_{i + 1}" for i in range(count)]
+    if len(names) != count or len(set(names)) != count:
+        raise UserError(f"{path}: {count} factors need as many different names, not {', '.join(names)}")
+    wanted = list(kinds) or [""] * count
+    if len(wanted) != count:
+        raise UserError(f"{path}: {count} factors need as many kinds, not {len(wanted)}")
+    if values.dtype.kind == "f":
+        finite(path, values)
+    coded = [_coded(path, name, values[:, i], wanted[i]) for i, name in enumerate(names)]
+    real = any(kind == "continuous" for _, kind in coded)
+    stacked = np.stack([column for column, _ in coded], 1).astype(np.float32 if real else np.int64)
+    return Columns(stacked, tuple(names), tuple(kind for _, kind in coded))
+
+
+def finite(path: str, values: NDArray[Any]) -> None:
+    """Refuse values that are not numbers, or infinite."""
+    if values.dtype.kind != "f":
+        return
+    wrong = ~np.isfinite(values)
+    if wrong.any():
+        first = tuple(int(i) for i in np.unravel_index(int(wrong.argmax()), wrong.shape))
+        raise UserError(f"{path}: {int(wrong.sum())} values are NaN or infinite, the first at {first}")
+
+
+def _coded(path: str, name: str, column: NDArray[Any], wanted: str) -> tuple[NDArray[Any], Kind]:
+    if wanted and wanted not in KINDS:
+        raise UserError(f"{path}: factor {name!r} has kind {wanted!r}, must be one of {', '.join(KINDS)}")
+    kind: Any = wanted or _guess(column)
+    if kind == "continuous":
+        if column.dtype.kind in "US":
+            raise UserError(f"{path}: factor {name!r} is continuous but holds words, as {str(column[0])!r}")
+        return column.astype(np.float32), kind
+    return np.unique(column, return_inverse=True)[1].reshape(-1), kind
+
+
+def _guess(column: NDArray[Any]) -> Kind:
+    if column.dtype.kind in "USb":
+        return "category"
+    if column.dtype.kind == "f" and (column != np.round(column)).any():
+        return "continuous"
+    return "order" if len(np.unique(column)) <= MANY else "continuous"
+
+
+def _samples(path: str, arrays: Mapping[str, NDArray[Any]]) -> NDArray[Any]:
+    keys = [key for key in SAMPLE_KEYS if key in arrays] or list(arrays)
+    if len(keys) != 1:
+        raise UserError(f"{path} holds {', '.join(keys) or 'nothing'}: name the array of samples x")
+    return arrays[keys[0]]
+
+
+def _arrays(path: str, file: Path) -> dict[str, NDArray[Any]]:
+    right = b"\x93NUMPY" if file.suffix == ".npy" else b"PK"
+    with file.open("rb") as opened:
+        if not opened.read(6).startswith(right):
+            raise UserError(f"{path} is not a {file.suffix} file")
+    try:
+        found = np.load(file, allow_pickle=False)
+        if isinstance(found, np.ndarray):
+            return {"x": found}
+        with found:
+            return {key: found[key] for key in found.files}
+    except (ValueError, OSError, EOFError, KeyError, zipfile.BadZipFile, zlib.error) as error:
+        if "Object arrays" in str(error):
+            raise UserError(f"{path} holds Python objects, which are not loaded: save numbers") from error
+        reason = (str(error) or type(error).__name__).split("\n")[0]
+        raise UserError(f"{path} is damaged or cut off: {reason}") from error
+
+
+def _from_csv(path: str, file: Path, all_factors: bool) -> Table:
+    header, rows = csv_rows(path, file)
+    names = header or [str(i + 1) for i in range(len(rows[0]))]
+    cells = np.array(rows)
+    marked = [i for i, name in enumerate(names) if name.startswith(FACTOR_MARK)]
+    if all_factors and not marked:
+        marked = list(range(len(names)))
+    rest = [i for i in range(len(names)) if i not in marked]
+    first = 2 if header else 1
+    samples = [_numbers(path, names[i], cells[:, i], first) for i in rest]
+    words = [names[i].removeprefix(FACTOR_MARK).partition(":") for i in marked]
+    return Table(
+        np.stack(samples, 1) if samples else None,
+        csv_columns(path, cells[:, marked], [w[0] for w in words], [w[2] for w in words]) if marked else None,
+    )
+
+
+def csv_columns(path: str, cells: NDArray[np.str_], names: Sequence[str], kinds: Sequence[str]) -> Columns:
+    """Factors from text, each column read as numbers if all of it can be."""
+    found = [
+        columns_of(path, _maybe_numbers(cells[:, i]), [name], [kinds[i]] if kinds[i] else ())
+        for i, name in enumerate(names)
+    ]
+    if len(set(names)) != len(names):
+        raise UserError(f"{path}: factors need different names, not {', '.join(names)}")
+    kept = tuple(column.kinds[0] for column in found)
+    return Columns(np.concatenate([column.values for column in found], 1), tuple(names), kept)
+
+
+def csv_rows(path: str, file: Path) -> tuple[list[str], list[list[str]]]:
+    """The header of a CSV file, empty if its first row is all numbers, and the rows below it."""
+    try:
+        text = file.read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise UserError(f"{path} is not a UTF-8 text file: {error.reason} at byte {error.start}") from error
+    top = text.partition("\n")[0]
+    mark = max(",;\t", key=top.count)
+    lines = csv.reader(text.splitlines(), delimiter=mark)
+    rows = [[cell.strip() for cell in row] for row in lines if any(cell.strip() for cell in row)]
+    header = rows.pop(0) if rows and not all(_is_number(cell) for cell in rows[0]) else []
+    if not rows:
+        raise UserError(f"{path} has no rows of data")
+    width = len(header or rows[0])
+    for i, row in enumerate(rows):
+        if len(row) != width:
+            raise UserError(f"{path}: row {i + 1 + bool(header)} has {len(row)} cells, the first has {width}")
+    return header, rows
+
+
+def _numbers(path: str, name: str, cells: NDArray[np.str_], first: int) -> NDArray[np.float64]:
+    try:
+        return cells.astype(np.float64)
+    except ValueError as error:
+        row = next(i for i, cell in enumerate(cells) if not _is_number(cell))
+        found = f"{str(cells[row])!r} is not a number" if cells[row] else "is empty"
+        raise UserError(f"{path}: row {row + first}, column {name}: {found}") from error
+
+
+def _maybe_numbers(cells: NDArray[np.str_]) -> NDArray[Any]:
+    try:
+        return cells.astype(np.float64)
+    except ValueError:
+        return cells
+
+
+def _is_number(cell: str) -> bool:
+    try:
+        float(cell)
+    except ValueError:
+        return False
+    return True
