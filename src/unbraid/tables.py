@@ -1,4 +1,4 @@
-"""Samples, codes and factors in users' .npy, .npz and .csv files; no torch here, so that scoring starts fast."""
+"""Samples, codes and factors in users' .npy, .npz and .csv files; no torch, so that scoring starts fast."""
 
 from __future__ import annotations
 
@@ -152,15 +152,13 @@ def _samples(path: str, arrays: Mapping[str, NDArray[Any]]) -> NDArray[Any]:
 
 def _arrays(path: str, file: Path) -> dict[str, NDArray[Any]]:
     right = b"\x93NUMPY" if file.suffix == ".npy" else b"PK"
-    with file.open("rb") as opened:
-        if not opened.read(6).startswith(right):
-            raise UserError(f"{path} is not a {file.suffix} file")
     try:
-        found = np.load(file, allow_pickle=False)
-        if isinstance(found, np.ndarray):
-            return {"x": found}
-        with found:
-            return {key: found[key] for key in found.files}
+        with file.open("rb") as opened:
+            if not opened.read(6).startswith(right):
+                raise UserError(f"{path} is not a {file.suffix} file")
+            opened.seek(0)
+            found = np.load(opened, allow_pickle=False)
+            return {"x": found} if isinstance(found, np.ndarray) else {key: found[key] for key in found.files}
     except (ValueError, OSError, EOFError, KeyError, zipfile.BadZipFile, zlib.error) as error:
         if "Object arrays" in str(error):
             raise UserError(f"{path} holds Python objects, which are not loaded: save numbers") from error

@@ -56,19 +56,19 @@ def dsprites(accept_other: bool = False) -> Data:
     notes: tuple[str, ...] = ()
     fingerprint = ""
     try:
-        path = fetch("dsprites", FILE)
+        packed = _packed(fetch("dsprites", FILE))
     except OtherFile as error:
         if not accept_other:
             raise UserError(f"{error}; to use it all the same, ask for dsprites:accept_other=true") from error
-        path = error.path
-        fingerprint = checksum(path)
+        packed = _packed(error.path)
+        fingerprint = checksum(error.path)
         notes = (
             "made with a dSprites file that is not the official one: "
-            f"its checksum differs ({fingerprint[:19]}...) and it calls itself {_title(path)!r}",
+            f"its checksum differs ({fingerprint[:19]}...) and it calls itself {_title(error.path)!r}",
         )
     return Data(
         name=named("dsprites", {"accept_other": accept_other}),
-        source=Bits(_packed(path)),
+        source=Bits(packed),
         shape=(1, SIDE, SIDE),
         pixels="binary",
         factors=FACTORS,
