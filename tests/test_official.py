@@ -83,7 +83,7 @@ def test_goes_on_where_the_connection_broke(server):
 
 @pytest.mark.parametrize("path", ["/range", "/plain"])
 @pytest.mark.parametrize("held", [CONTENT[:1000], CONTENT, b"rubbish"])
-def test_goes_on_from_an_earlier_session(server, tmp_path, path, held):
+def test_goes_on_from_an_earlier_attempt(server, tmp_path, path, held):
     part = tmp_path / "cache" / "toy" / "thing.bin.part"
     part.parent.mkdir(parents=True)
     part.write_bytes(held)
