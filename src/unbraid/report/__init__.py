@@ -1,4 +1,4 @@
-"""Reports: one self-contained HTML file per run, group of seeds or set of runs, made from their folders alone."""
+"""Reports: one self-contained HTML file per run, group of seeds or set of runs, from their folders alone."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Small charts of few numbers: bars per latent, strips of seeds, meters against a limit, heat maps as tables."""
+"""Small charts of few numbers: bars per latent, strips of seeds, meters against a limit, heat maps."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def meter(value: float, end: float, title: str, mark: float | None = None) -> Sa
     width, height, end = 200, 14, end or 1.0
     reach = width * min(max(value / end, 0.0), 1.0)
     parts = [
-        tag("path", d=f"M0 4h{width}v6H0Z", class_="bar quiet"),
+        tag("path", d=f"M0 4h{width}v6H0Z", class_="track"),
         tag("path", d=f"M0 4h{reach:.1f}v6H0Z", class_="bar s0"),
     ]
     if mark is not None:

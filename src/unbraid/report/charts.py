@@ -1,4 +1,4 @@
-"""Line and scatter charts as SVG, themed by CSS variables in a page, by fixed colours in a file of their own."""
+"""Line and scatter charts as SVG, themed by CSS variables in a page, by fixed colours in a file."""
 
 from __future__ import annotations
 
@@ -124,7 +124,7 @@ def _frame(
     y = fit([*heights, *(m.at for m in y_marks)], bottom, top, log_y)
     ticks = [(v, short(v)) for v in y.ticks(4 if height < 260 else 5)]
     left = 12 + LETTER * max((len(name) for _, name in ticks), default=1)
-    x = fit([*(v for s in series for v in s.x), *(m.at for m in x_marks)], left, width - 14, log_x, 0.02)
+    x = fit([*(v for s in series for v in s.x), *(m.at for m in x_marks)], left, width - 14, log_x, 0.03)
     parts = list(keys)
     if y_label:
         parts.append(tag("text", y_label, x=2, y=16 * rows + 12, class_="soft"))

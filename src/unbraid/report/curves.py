@@ -12,7 +12,7 @@ from unbraid.report.charts import Mark, Series, line_chart
 from unbraid.report.folder import Run
 from unbraid.report.latents import latents_of, polarisation
 from unbraid.report.markup import Safe
-from unbraid.report.numbers import show
+from unbraid.report.numbers import show, spread
 from unbraid.report.page import figure
 
 NAMES = {"kl": "KL", "loss": "Loss", "reconstruction": "Reconstruction"}
@@ -43,9 +43,11 @@ def _term(runs: Sequence[Run], name: str, group: str, label: str) -> Safe | None
         series = Series(label, steps, values)
         finite = [(v, s) for v, s in zip(values, steps, strict=True) if math.isfinite(v)]
         low, at = min(finite)
-        note = f"last {show(finite[-1][0], 4)}" + (
-            f", lowest {show(low, 4)} at step {show(at)}" if group == "terms" else ""
-        )
+        note = f"last {show(finite[-1][0], 4)}"
+        if name in ("loss", "reconstruction"):
+            note += f", lowest {show(low, 4)} at step {show(at)}"
+        elif group == "terms":
+            note += f", between {show(low)} and {show(max(finite)[0])}"
     else:
         series, note = _band(curves, label)
     edges = [*series.y, *(series.low or ())]
@@ -59,7 +61,7 @@ def _band(curves: list[tuple[list[float], list[float]]], label: str) -> tuple[Se
     rows = np.array([np.interp(steps, found, values) for found, values in curves])
     mean, sd = rows.mean(axis=0), rows.std(axis=0, ddof=1)
     low, high = (mean - sd).tolist(), (mean + sd).tolist()
-    said = f"last {show(mean[-1], 4)} ± {show(sd[-1], 2)} over {len(curves)} seeds; the band is one sd"
+    said = f"last {spread(rows[:, -1].tolist())} over {len(curves)} seeds"
     return Series(label, steps, mean.tolist(), low, high), said
 
 

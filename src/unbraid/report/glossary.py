@@ -60,6 +60,12 @@ def word(name: str, best: str = "high") -> Word:
     return Word(name.replace("_", " "), "Lower is better." if best == "low" else "Higher is better.")
 
 
+def inline(name: str) -> str:
+    """A score's name inside a sentence: only acronyms keep their capitals."""
+    named = word(name).name
+    return named if named[:2].isupper() else named[:1].lower() + named[1:]
+
+
 def ordered(names: list[str]) -> list[str]:
     """Score names with the headlines first."""
     return [name for name in HEADLINES if name in names] + [name for name in names if name not in HEADLINES]

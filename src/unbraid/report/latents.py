@@ -42,10 +42,11 @@ def latents_of(run: Run) -> Latents:
     noise = run.last("sigma2")
     if not noise and variance is not None and variance.ndim == 2:
         noise = floats(variance.mean(axis=0))
-    kl = run.last("kl")
+    kl = run.last("kl") or floats(units.get("kl"))
+    noise = noise or floats(units.get("noise"))
     information = matrix(run.scores["mig"].parts.get("information")) if "mig" in run.scores else None
     shown = run.pictures.get("traversal_latents")
-    order = _indices(units.get("order"))
+    order = _indices(units.get("noise_order", units.get("order")))
     flags = _flags(units)
     option = run.config.get("options")
     asked = number(option.get("latents")) if isinstance(option, dict) else None
@@ -92,7 +93,7 @@ def haar(run: Run) -> tuple[float, float | None] | None:
 
 
 def _flags(units: dict[str, Any]) -> list[bool]:
-    for name in ("by_mean", "by_noise"):
+    for name in ("active", "by_mean", "active_by_noise", "by_noise"):
         if isinstance(units.get(name), list):
             return [bool(flag) for flag in units[name]]
     return []

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from unbraid.report.advice import advise
 from unbraid.report.bars import strip
 from unbraid.report.curves import term_figures
 from unbraid.report.folder import Run
-from unbraid.report.glossary import ordered, word
+from unbraid.report.glossary import inline, ordered, word
 from unbraid.report.markup import Safe, join, table, tag
 from unbraid.report.measures import bullet, flat, limit, settings_table
 from unbraid.report.numbers import MISSING, plain, show, spread
 from unbraid.report.one import sections as run_sections
 from unbraid.report.one import title as run_title
-from unbraid.report.page import Section, figures, fold, render
+from unbraid.report.page import Section, figure, figures, fold, render
 
 MOST = 12  # whole run pages inside one page; more would be too heavy to mail
 
@@ -35,7 +36,7 @@ def score_names(runs: Sequence[Run]) -> list[str]:
 def seeds_sentence(group: Group) -> str:
     """A group in one sentence."""
     said = [
-        f"{word(name).name} is {spread(list(found.values()))}"
+        f"{inline(name)} is {spread(list(found.values()))}"
         for name in ("mig", "disentanglement_score", "distance_to_orthogonality")
         if (found := values_of(group, name))
     ]
@@ -53,8 +54,9 @@ def seeds_sections(group: Group, prefix: str = "") -> list[Section]:
     if curves:
         found.append(Section("curves", "Training", figures(curves), "Mean over seeds; the band is one sd."))
     found.append(Section("runs", "Each seed", _each(group, prefix)))
+    shared = replace(group[0], config=group[0].config | {"seed": ", ".join(run.seed for run in group)})
     found.append(
-        Section("settings", "What was run", settings_table(group[0], "All seeds share all but the seed."))
+        Section("settings", "What was run", settings_table(shared, "One configuration, several seeds."))
     )
     return [Section(prefix + s.key, s.title, s.body, s.lead) for s in found]
 
@@ -78,7 +80,7 @@ def compare_sections(groups: Sequence[Group]) -> list[Section]:
     for at, (group, label) in enumerate(zip(groups, labels, strict=True)):
         many = len(group) > 1
         prefix = f"c{at}-"
-        inner = seeds_sections(group, prefix) if many else run_sections(group[0], prefix)
+        inner = seeds_sections(group, prefix) if many else run_sections(group[0], prefix, 3)
         parts.append(
             fold(join([label, f" ({len(group)} seeds)" if many else ""]), render(inner, 3), f"c{at}")
         )
@@ -150,6 +152,7 @@ def _comparison(groups: Sequence[Group], names: Sequence[str], labels: Sequence[
         ["Configuration", "Seeds", *heads],
         rows,
         "Mean ± sd over seeds; ↑ higher is better, ↓ lower is better.",
+        "sides",
     )
 
 
@@ -158,38 +161,37 @@ def _low(run: Run, name: str) -> bool:
 
 
 def _strips(groups: Sequence[Group], names: Sequence[str], labels: Sequence[str]) -> Safe:
-    tables = []
+    drawn = []
     for name in names:
         found = [values_of(group, name) for group in groups]
         low, high = _range([list(one.values()) for one in found])
         rows = []
         for one, label in zip(found, labels, strict=True):
-            dots = (
-                strip(list(one.values()), low, high, f"{word(name).name} of {label}", list(one))
-                if one
-                else MISSING
+            dots = strip(list(one.values()), low, high, f"{word(name).name} of {label}", list(one))
+            rows.append(
+                tag("p", tag("span", label, class_="whose"), dots, tag("span", spread(list(one.values()))))
             )
-            rows.append([label, dots, spread(list(one.values()))])
-        named = word(name).name
-        tables.append(
-            table(["Configuration", f"{show(low)} to {show(high)}", "Mean ± sd"], rows, named, "strips")
+        better = (
+            "lower is better"
+            if any(_low(run, name) for group in groups for run in group)
+            else "higher is better"
         )
-    return tag("div", *tables, class_="figures")
+        note = f"{better}; from {show(low)} to {show(high)}"
+        drawn.append(figure(word(name).name, tag("div", *rows, class_="strips"), note))
+    return figures(drawn)
 
 
 def _range(rows: Sequence[Sequence[float]]) -> tuple[float, float]:
-    found = [value for row in rows for value in row] or [0.0]
+    found = [value for row in rows for value in row] or [0.0, 1.0]
     low, high = min(found), max(found)
-    if low >= 0 and high <= 1:
-        return 0.0, 1.0
-    return (min(low, 0.0), high) if high > 0 else (low, 0.0)
+    room = 0.15 * (high - low) or 0.1 * abs(high) or 1.0
+    return low - room, high + room
 
 
 def _each(group: Group, prefix: str) -> Safe:
+    level = 4 if prefix else 3
     parts = [
-        fold(
-            f"Seed {run.seed}", render(run_sections(run, f"{prefix}r{at}-", 4, False), 3 if not prefix else 4)
-        )
+        fold(f"Seed {run.seed}", render(run_sections(run, f"{prefix}r{at}-", level, False), level))
         for at, run in enumerate(group[:MOST])
     ]
     if len(group) > MOST:

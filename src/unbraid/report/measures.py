@@ -112,8 +112,15 @@ def flat(values: dict[str, object], before: str = "") -> list[tuple[str, object]
     return found
 
 
+def _sentence(words: str) -> str:
+    words = words[:1].upper() + words[1:]
+    return words if words.endswith((".", "!", "?", ")")) else words + "."
+
+
 def bullet(sentences: Sequence[tuple[str, str]]) -> Safe:
     """Warnings as a list, how much each matters said in a word."""
     names = {"alarm": "Problem.", "warn": "Check.", "note": "Note."}
-    items = (tag("li", tag("b", names[level]), " ", words, class_=level) for level, words in sentences)
+    items = (
+        tag("li", tag("b", names[level]), " ", _sentence(words), class_=level) for level, words in sentences
+    )
     return tag("ul", join(items), class_="advice")

@@ -78,7 +78,10 @@ def spread(values: list[float]) -> str:
     if not values:
         return MISSING
     mean, sd = mean_and_sd(values)
-    return show(mean) if sd is None else f"{show(mean)} ± {show(sd, 2)}"
+    if not sd:
+        return show(mean) + ("" if sd is None else " ± 0")
+    places = min(max(0, 1 - math.floor(math.log10(sd))), 4)
+    return f"{mean:,.{places}f} ± {sd:,.{places}f}".replace("-", "−")
 
 
 def plain(value: Any) -> str:

@@ -7,7 +7,7 @@ from unbraid.report.bars import bar_chart, heat_table
 from unbraid.report.charts import Mark, line_chart
 from unbraid.report.curves import latent_series, regime_figure, term_figures
 from unbraid.report.folder import Run
-from unbraid.report.glossary import GEOMETRY, word
+from unbraid.report.glossary import GEOMETRY, inline, word
 from unbraid.report.latents import latents_of
 from unbraid.report.markup import Safe, join, tag
 from unbraid.report.measures import bullet, cards, limit, score_table, settings_table, value_text
@@ -33,9 +33,7 @@ def sentence(run: Run) -> str:
         score = run.scores.get(name)
         if score and score.value is not None:
             beside = limit(run, score)
-            found.append(
-                f"{word(name).name} is {show(score.value)}" + (f" ({beside})" if beside != "–" else "")
-            )
+            found.append(f"{inline(name)} is {show(score.value)}" + (f" ({beside})" if beside != "–" else ""))
     ending = ": " + ", ".join(found) if found else ", not scored yet"
     return f"Trained{steps} on {run.data} with seed {run.seed}{ending}."
 
@@ -165,14 +163,14 @@ def _geometry(run: Run) -> Section | None:
 
 def _small(value: object) -> bool:
     if isinstance(value, dict):
-        return len(value) <= 6 and all(number(v) is not None for v in value.values())
+        return any(number(v) is not None for v in value.values())
     return number(value) is not None
 
 
 def _said(value: object) -> str:
-    return (
-        ", ".join(f"{key} {show(v)}" for key, v in value.items()) if isinstance(value, dict) else show(value)
-    )
+    if not isinstance(value, dict):
+        return show(value)
+    return ", ".join(f"{key} {show(v)}" for key, v in value.items() if number(v) is not None)
 
 
 def _settings(run: Run) -> Safe:

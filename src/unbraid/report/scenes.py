@@ -69,7 +69,9 @@ def traversals(run: Run) -> Safe | None:
 def plane(run: Run) -> Safe | None:
     """The two least noisy latents, once per factor, coloured by it."""
     mean, factors = run.codes.get("mean"), run.codes.get("factors")
-    if mean is None or mean.ndim != 2 or len(mean) < 2 or run.pictures:
+    if mean is None or mean.ndim != 2 or len(mean) < 2:
+        return None
+    if run.pictures and mean.shape[1] > 2:
         return None
     keep = np.unique(np.linspace(0, len(mean) - 1, min(len(mean), POINTS)).astype(int))
     order = [at for at in latents_of(run).order if at < mean.shape[1]] or list(range(mean.shape[1]))
