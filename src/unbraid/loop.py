@@ -21,6 +21,7 @@ from unbraid.methods import Batch, Method, Terms, Update
 from unbraid.posteriors import Point
 from unbraid.runs import read_history, tensor_file
 from unbraid.streams import Streams
+from unbraid.workers import inside
 
 PROBE_SAMPLES = 1000
 
@@ -102,6 +103,8 @@ class Loop:
                 speed = count * self.config["batch_size"] * len(self.seeds) * self.devices.world / (now - row_time)
                 self.write_row(logs, terms, speed, look if probing else None)
                 bar.set_postfix_str(" ".join(f"{k} {v.nanmean():.4g}" for k, v in terms.items()) + f" · {speed:.0f} images/s")
+                if inside():
+                    print(self.step, flush=True)
                 row_start, row_time = self.step, time.perf_counter()
                 if now - last_save >= self.save_seconds and self.step < self.steps:
                     self.save()

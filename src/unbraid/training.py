@@ -28,6 +28,7 @@ from unbraid.errors import UserError, unknown
 from unbraid.loop import Loop
 from unbraid.methods import Method, Update
 from unbraid.runs import Run, group_folder
+from unbraid.workers import inside, train_in_processes
 
 
 def train(
@@ -111,9 +112,7 @@ def train(
         _check(first, config)
         if len(todo) == 1 or pays(first, devices.device):
             _train_together(todo, config, opened, devices, method, net, job)
-        elif config["source"] == "name" and devices.device.type == "cpu" and (processes or os.cpu_count() or 1) > 1:
-            from unbraid.workers import train_in_processes
-
+        elif not inside() and config["source"] == "name" and devices.device.type == "cpu":
             train_in_processes(config, todo, Path(out), processes or os.cpu_count() or 1, job)
         else:
             for one in todo:

@@ -10,6 +10,7 @@ import json
 import os
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -18,59 +19,80 @@ from typing import Any
 from tqdm import tqdm
 
 from unbraid.errors import UserError
-from unbraid.runs import group_folder, read_history
 
 Job = dict[str, Any]  # the keywords of unbraid.train
+INSIDE = "UNBRAID_WORKER"  # set in a worker, which starts no workers of its own
 
 
-def run_jobs(jobs: Sequence[Job], processes: int, folders: Sequence[Path], *, progress: bool = True) -> None:
+class Worker:
+    """One process with one job; knows how many steps it has done."""
+
+    def __init__(self, job: Job, threads: int) -> None:
+        self.job, self.steps, self.error = job, 0, ""
+        environment = {**os.environ, "OMP_NUM_THREADS": str(threads), INSIDE: "1"}
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "unbraid.workers"], env=environment, text=True,
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        )  # fmt: skip
+        assert self.process.stdin and self.process.stdout and self.process.stderr
+        self.process.stdin.write(json.dumps(job))
+        self.process.stdin.close()
+        self.readers = [
+            threading.Thread(target=self._count, args=(self.process.stdout,), daemon=True),
+            threading.Thread(target=self._complain, args=(self.process.stderr,), daemon=True),
+        ]
+        for reader in self.readers:
+            reader.start()
+
+    def _count(self, lines: Any) -> None:
+        for line in lines:
+            if line.strip().isdigit():
+                self.steps = int(line)
+
+    def _complain(self, lines: Any) -> None:
+        self.error = lines.read()
+
+    def finished(self) -> bool:
+        """Whether the process has ended; its words are complete then."""
+        if self.process.poll() is None:
+            return False
+        for reader in self.readers:
+            reader.join()
+        return True
+
+
+def run_jobs(jobs: Sequence[Job], processes: int, *, progress: bool = True) -> None:
     """Run jobs, so many at a time, each with its share of the cores; one bar over all steps.
 
     Arguments:
         jobs: keywords of `unbraid.train`, one dictionary per process.
         processes: how many at a time.
-        folders: the run folder of each job, to see how far it is.
+        progress: show the bar where a person is watching.
     """
-    waiting, alive = list(enumerate(jobs)), {}
+    processes = max(1, min(processes, len(jobs)))
+    waiting, alive, done = list(jobs), list[Worker](), 0
     threads = max(1, (os.cpu_count() or 1) // processes)
     failures: list[str] = []
     bar = tqdm(total=sum(job["steps"] for job in jobs), unit="step", disable=None if progress else True)
     try:
         while waiting or alive:
             while waiting and len(alive) < processes:
-                place, job = waiting.pop(0)
-                alive[place] = _start(job, threads)
-            time.sleep(0.2)
-            for place, process in list(alive.items()):
-                if process.poll() is not None:
-                    _, error = process.communicate()
-                    del alive[place]
-                    if process.returncode:
-                        failures.append(_last_line(error) or f"a worker ended with code {process.returncode}")
-                    elif error.strip():
-                        tqdm.write(error.strip(), file=sys.stderr)
-            if not bar.disable:
-                bar.n = sum(_step(folder, job) for folder, job in zip(folders, jobs, strict=True))
-                bar.refresh()
+                alive.append(Worker(waiting.pop(0), threads))
+            time.sleep(0.1)
+            for worker in [w for w in alive if w.finished()]:
+                alive.remove(worker)
+                done += worker.job["steps"]
+                if worker.process.returncode:
+                    failures.append(_last_line(worker.error) or f"a worker ended with code {worker.process.returncode}")
+                elif worker.error.strip():
+                    tqdm.write(worker.error.strip(), file=sys.stderr)
+            bar.update(done + sum(w.steps for w in alive) - bar.n)
     finally:
-        for process in alive.values():
-            process.terminate()
+        for worker in alive:
+            worker.process.terminate()
         bar.close()
     if failures:
         raise UserError("; ".join(dict.fromkeys(failures)))
-
-
-def _start(job: Job, threads: int) -> subprocess.Popen[str]:
-    # UNBRAID_WORKER keeps a worker from starting workers of its own
-    environment = {**os.environ, "OMP_NUM_THREADS": str(threads), "UNBRAID_WORKER": "1", "PYTHONWARNINGS": "default"}
-    process = subprocess.Popen(
-        [sys.executable, "-m", "unbraid.workers"], stdin=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment
-    )
-    assert process.stdin is not None
-    process.stdin.write(json.dumps({**job, "progress": False}))
-    process.stdin.close()
-    process.stdin = None
-    return process
 
 
 def _last_line(text: str) -> str:
@@ -78,11 +100,9 @@ def _last_line(text: str) -> str:
     return lines[-1].removeprefix("unbraid: ") if lines else ""
 
 
-def _step(folder: Path, job: Job) -> int:
-    if (folder / "weights.safetensors").exists():
-        return int(job["steps"])
-    rows = read_history(folder)
-    return int(rows[-1]["step"]) if rows else 0
+def inside() -> bool:
+    """Whether this process is a worker."""
+    return INSIDE in os.environ
 
 
 def train_in_processes(config: Job, seeds: Sequence[int], out: Path, processes: int, job: Job) -> None:
@@ -90,20 +110,21 @@ def train_in_processes(config: Job, seeds: Sequence[int], out: Path, processes: 
     kept = ("method", "data", "net", "steps", "batch_size", "lr", "optimiser", "precision", "compile", "clip", "probe_every")
     base = {key: config[key] for key in kept} | config["options"] | {"out": str(out), "device": "cpu"}
     base["save_seconds"] = job["save_seconds"]
-    group = group_folder(out, config)
-    run_jobs([{**base, "seed": s} for s in seeds], min(processes, len(seeds)),
-             [group / f"seed-{s}" for s in seeds], progress=job["progress"])  # fmt: skip
+    run_jobs([{**base, "seed": s} for s in seeds], processes, progress=job["progress"])
 
 
 def main() -> int:
     """One job from standard input."""
+    import warnings
+
     import torch
 
     from unbraid.training import train
 
+    warnings.showwarning = lambda message, *rest: print(f"unbraid: {message}", file=sys.stderr)  # type: ignore[assignment]
     torch.set_num_threads(int(os.environ.get("OMP_NUM_THREADS", "1")))
     try:
-        train(**json.load(sys.stdin))
+        train(**{**json.load(sys.stdin), "progress": False})
     except UserError as error:
         print(f"unbraid: {error}", file=sys.stderr)
         return 1

@@ -1,0 +1,203 @@
+"""What a claim is: a number or an ordering that a paper prints, as a recipe. A file in `paper_002/` is one claim of paper 002.
+
+`table_3_3.py` is the claim `002/table-3.3`. Such a file has a docstring whose first line is the title, and a function
+`run(bench: Bench) -> Outcome` that trains at the bench's scale, fills in cells (a published value beside ours) and
+states orderings (what the paper's text concludes from the cells).
+"""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import json
+import time
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from unbraid.errors import UserError, unknown
+
+SCALES = ("smoke", "cpu", "paper")
+REPRODUCED, ORDERING, FAILED, UNJUDGED = "reproduced", "ordering only", "not reproduced", "not judged"
+
+
+@dataclass
+class Cell:
+    """One published number and ours.
+
+    Arguments:
+        name: row and column of the paper's table.
+        published: mean and standard deviation as printed; None where the paper prints nothing.
+        values: ours, one per seed.
+        tolerance: how far off still counts; by default the published spread, at least `floor`.
+        note: why they differ, in a sentence.
+    """
+
+    name: str
+    published: tuple[float, float] | None
+    values: list[float]
+    tolerance: float | None = None
+    note: str = ""
+
+    @property
+    def mean(self) -> float:
+        """Over seeds."""
+        return sum(self.values) / len(self.values)
+
+    @property
+    def sd(self) -> float:
+        """Over seeds."""
+        return (sum((v - self.mean) ** 2 for v in self.values) / len(self.values)) ** 0.5
+
+    def agrees(self, floor: float = 0.05) -> bool | None:
+        """Whether ours lies within the tolerance of the published mean; None if nothing was published."""
+        if self.published is None:
+            return None
+        allowed = self.tolerance if self.tolerance is not None else max(self.published[1], floor)
+        return abs(self.mean - self.published[0]) <= allowed
+
+
+@dataclass
+class Outcome:
+    """What a claim came to.
+
+    Arguments:
+        cells: numbers beside the published ones.
+        orderings: sentence → whether it held.
+        budget: what was trained, in words: epochs, batch, seeds.
+        figures: files that show it, made beside the result.
+        notes: what a reader must know: stand-in data, reduced epochs, deviations.
+    """
+
+    cells: list[Cell]
+    orderings: dict[str, bool]
+    budget: str
+    figures: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+    def verdict(self, scale: str) -> str:
+        """reproduced: orderings and numbers; ordering only: the numbers are off; else not reproduced."""
+        if scale == "smoke":
+            return UNJUDGED
+        if not all(self.orderings.values()):
+            return FAILED
+        return REPRODUCED if all(cell.agrees() is not False for cell in self.cells) else ORDERING
+
+
+@dataclass(frozen=True)
+class Bench:
+    """Where a claim works.
+
+    Arguments:
+        scale: "smoke" (seconds), "cpu" (minutes, stated reductions) or "paper" (full).
+        out: folder of run folders and figures.
+        processes: how many trainings at a time.
+        data: a user's own data for the claims that take any.
+        name: the claim's id, for file names.
+    """
+
+    scale: str
+    out: Path
+    processes: int
+    data: str | None = None
+    name: str = ""
+
+    def pick(self, smoke: Any, cpu: Any, paper: Any) -> Any:
+        """The value for this scale."""
+        return {"smoke": smoke, "cpu": cpu, "paper": paper}[self.scale]
+
+    def train(self, jobs: dict[str, dict[str, Any]], *, metrics: Sequence[str] = (), apart: bool = False) -> dict[str, Any]:
+        """Train and score labelled jobs; what was done before is not done again.
+
+        Arguments:
+            jobs: label → keywords of `unbraid.train`, with `seeds` as a list.
+            metrics: what to score; nothing if empty.
+            apart: a process per seed instead of one per job.
+        """
+        import unbraid
+        from unbraid.workers import run_jobs
+
+        full = {label: {"out": str(self.out), "device": "cpu", "progress": True, **job} for label, job in jobs.items()}
+        if self.processes > 1 and self.scale != "smoke":
+            parts = [
+                ({**job, "seeds": [s]} if apart else job)
+                for job in full.values()
+                for s in (job["seeds"] if apart else [None])
+            ]
+            run_jobs(parts, self.processes)
+        runs = {label: unbraid.train(**job) for label, job in full.items()}
+        for run in runs.values() if metrics else []:
+            for member in run.members:
+                path = member.path / "results.json"
+                if not path.exists() or not set(metrics) <= set(json.loads(path.read_text())["scores"]):
+                    from unbraid.evaluation import evaluate
+
+                    evaluate(member, metrics=metrics)
+        return runs
+
+    def figure(self, name: str) -> Path:
+        """Where a picture of this claim goes."""
+        folder = self.out / "figures"
+        folder.mkdir(parents=True, exist_ok=True)
+        return folder / name
+
+
+def values(run: Any, score: str, part: str | None = None) -> list[float]:
+    """One value per seed of a score, or of one of its parts."""
+    found = [member.results["scores"][score] for member in run.members]
+    return [f["value"] if part is None else f["parts"][part] for f in found]
+
+
+def claim_ids() -> list[str]:
+    """All claims, in the order of the papers."""
+    return sorted(_id(path) for path in Path(__file__).parent.glob("paper_*/*.py") if not path.stem.startswith("_"))
+
+
+def _id(path: Path) -> str:
+    kind, _, number = path.stem.partition("_")
+    parts = number.split("_")
+    digits = [p for p in parts if p.isdigit()]
+    words = [p for p in parts if not p.isdigit()]
+    return "/".join([path.parent.name.removeprefix("paper_"), "-".join([kind, ".".join(digits), *words])])
+
+
+def _path(identity: str) -> Path:
+    for path in Path(__file__).parent.glob("paper_*/*.py"):
+        if _id(path) == identity:
+            return path
+    raise unknown("claim", identity, claim_ids())
+
+
+def title(identity: str) -> str:
+    """The first line of a claim's docstring, without importing it."""
+    return (ast.get_docstring(ast.parse(_path(identity).read_text())) or "").split("\n")[0]
+
+
+def run_claim(identity: str, scale: str, out: Path, *, processes: int, data: str | None = None) -> dict[str, Any]:
+    """Run one claim and keep its result as `out/results/<claim>.<scale>.json`."""
+    from unbraid import storage
+
+    if scale not in SCALES:
+        raise unknown("scale", scale, SCALES)
+    path = _path(identity)
+    module = importlib.import_module(f"unbraid.claims.{path.parent.name}.{path.stem}")
+    began = time.perf_counter()
+    outcome: Outcome = module.run(Bench(scale, out / scale, processes, data, identity.replace("/", "-")))
+    if not outcome.cells and not outcome.orderings:
+        raise UserError(f"claim {identity} gave no result")
+    result = {
+        "claim": identity,
+        "title": title(identity),
+        "scale": scale,
+        "verdict": outcome.verdict(scale),
+        "seconds": round(time.perf_counter() - began, 1),
+        **{k: v for k, v in asdict(outcome).items() if k != "cells"},
+        "cells": [
+            {**asdict(cell), "mean": cell.mean, "sd": cell.sd, "seeds": len(cell.values), "agrees": cell.agrees()}
+            for cell in outcome.cells
+        ],
+    }
+    (out / "results").mkdir(parents=True, exist_ok=True)
+    storage.write_json(out / "results" / f"{identity.replace('/', '-')}.{scale}.json", result)
+    return result
