@@ -19,7 +19,8 @@ from unbraid.errors import UserError
 from unbraid.report import write_report
 from unbraid.report.advice import advise
 from unbraid.report.axes import fit
-from unbraid.report.charts import FIXED, Mark, Series, line_chart, scatter_chart, standalone
+from unbraid.report.charts import Mark, Series, line_chart, scatter_chart, standalone
+from unbraid.report.colours import FIXED
 from unbraid.report.folder import collect, read_run
 from unbraid.report.latents import latents_of
 from unbraid.report.markup import VOID, tag

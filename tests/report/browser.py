@@ -36,7 +36,7 @@ def find_browser() -> str | None:
 
 
 def measure(browser: str, report: Path, folder: Path, width: int, dark: bool) -> dict:
-    """Open the report in a frame of one width, as no window is as narrow as a phone, and read what it says."""
+    """Open the report in a frame (no window is as narrow as a phone) and read what it says of itself."""
     folder.mkdir(parents=True, exist_ok=True)
     script = (Path(__file__).parent / "measure.js").read_text(encoding="utf-8")
     page = POLICY.sub("", report.read_text(encoding="utf-8")).replace(

@@ -6,20 +6,16 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from pathlib import Path
 
 from unbraid.report.axes import Axis, fit
+from unbraid.report.colours import standalone
 from unbraid.report.markup import Safe, join, svg, tag
 from unbraid.report.numbers import short, show
 
+__all__ = ["Mark", "Series", "line_chart", "scatter_chart", "standalone"]
+
 COLOURS = 8
 LETTER = 6.1  # mean width of a letter at the charts' 11 px
-FIXED = {"ink": "#777b82", "soft": "#777b82", "rule": "#8b909633", "paper": "none", "mark": "#c2611f"} | {
-    f"s{at}": colour
-    for at, colour in enumerate(
-        ("#2f80c2", "#d3641c", "#2c9270", "#b0588f", "#a3801a", "#7a6cc4", "#c14b4b", "#5b8a2f")
-    )
-}
 
 
 @dataclass(frozen=True)
@@ -68,9 +64,9 @@ def line_chart(
     height: int = 220,
 ) -> Safe:
     """Lines with optional bands of spread; hovering near a point tells its values."""
-    x, y, frame = _frame(series, title, x_label, y_label, log_x, log_y, x_marks, y_marks, width, height)
+    x, y, frame, said = _frame(series, title, x_label, y_label, log_x, log_y, x_marks, y_marks, width, height)
     drawn = [_line(s, s.colour or f"s{at % COLOURS}", x, y, dots) for at, s in enumerate(series)]
-    return svg([*frame, *drawn], width, height, title)
+    return svg([*frame, *drawn, *said], width, height, title)
 
 
 def scatter_chart(
@@ -88,35 +84,18 @@ def scatter_chart(
     height: int = 280,
 ) -> Safe:
     """Points with optional whiskers; large clouds are drawn as one path and carry no tooltips."""
-    x, y, frame = _frame(
+    x, y, frame, said = _frame(
         series, title, x_label, y_label, log_x, log_y, x_marks, y_marks, width, height, legend
     )
     many = sum(len(s.x) for s in series) > 300
     drawn = [_cloud(s, s.colour or f"s{at % COLOURS}", x, y, many) for at, s in enumerate(series)]
-    return svg([*frame, *drawn], width, height, title)
-
-
-def standalone(chart: str) -> str:
-    """The chart as a file of its own, in colours that read on white and on dark pages."""
-    style = style_text()
-    for name, colour in FIXED.items():
-        style = style.replace(f"var(--{name})", colour)
-    for at in range(10):
-        style = style.replace(f"var(--q{at})", f"hsl({250 - 23 * at} 55% 55%)")
-    font = ".chart{font-family:system-ui,-apple-system,'Segoe UI',Helvetica,Arial,sans-serif}"
-    head, _, rest = chart.partition(">")
-    return f'{head} xmlns="http://www.w3.org/2000/svg"><style>{font}{style}</style>{rest}\n'
-
-
-def style_text() -> str:
-    """The style sheet that every chart relies on."""
-    return (Path(__file__).parent / "chart.css").read_text(encoding="utf-8")
+    return svg([*frame, *drawn, *said], width, height, title)
 
 
 def _frame(
     series: Sequence[Series], title: str, x_label: str, y_label: str, log_x: bool, log_y: bool,
     x_marks: Sequence[Mark], y_marks: Sequence[Mark], width: int, height: int, legend: bool = True,
-) -> tuple[Axis, Axis, list[Safe]]:  # fmt: skip
+) -> tuple[Axis, Axis, list[Safe], list[Safe]]:  # fmt: skip
     keys, rows = _legend(series, width) if legend and len(series) > 1 else ([], 0)
     top = 10 + 16 * rows + (16 if y_label else 0) + (14 if any(mark.label for mark in x_marks) else 0)
     bottom = height - (38 if x_label else 24)
@@ -142,13 +121,19 @@ def _frame(
         parts.append(tag("text", name, x=f"{x(value):.1f}", y=bottom + 16, class_="tick mid"))
     if x_label:
         parts.append(tag("text", x_label, x=width - 14, y=height - 4, class_="soft end"))
-    parts += [_mark(f"M{x(m.at):.1f} {top}V{bottom}", m.label, x(m.at), top - 4, "mid") for m in x_marks]
-    parts += [
-        _mark(f"M{left:.1f} {y(m.at):.1f}H{width - 14}", m.label, width - 16, y(m.at) - 4, "end")
-        for m in y_marks
-        if y.holds(m.at)
+    parts.append(tag("path", d=f"M{left:.1f} {bottom}H{width - 14}", class_="rule"))
+    parts += [tag("path", d=f"M{x(m.at):.1f} {top}V{bottom}", class_="mark") for m in x_marks]
+    flat = [m for m in y_marks if y.holds(m.at)]
+    parts += [tag("path", d=f"M{left:.1f} {y(m.at):.1f}H{width - 14}", class_="mark") for m in flat]
+    said = [
+        tag("text", m.label, x=f"{x(m.at):.1f}", y=top - 4, class_="marked mid") for m in x_marks if m.label
     ]
-    return x, y, parts
+    said += [
+        tag("text", m.label, x=width - 16, y=f"{y(m.at) - 4:.1f}", class_="marked end")
+        for m in flat
+        if m.label
+    ]
+    return x, y, parts, said
 
 
 def _legend(series: Sequence[Series], width: int) -> tuple[list[Safe], int]:
@@ -165,11 +150,6 @@ def _legend(series: Sequence[Series], width: int) -> tuple[list[Safe], int]:
         parts.append(tag("text", one.label, x=f"{place + 12:.1f}", y=y))
         place += wide
     return parts, row + 1
-
-
-def _mark(path: str, label: str, x: float, y: float, anchor: str) -> Safe:
-    words = tag("text", label, x=f"{x:.1f}", y=f"{y:.1f}", class_=f"marked {anchor}") if label else None
-    return join([tag("path", d=path, class_="mark"), words])
 
 
 def _line(series: Series, colour: str, x: Axis, y: Axis, dots: bool) -> Safe:

@@ -185,6 +185,8 @@ def _range(rows: Sequence[Sequence[float]]) -> tuple[float, float]:
     found = [value for row in rows for value in row] or [0.0, 1.0]
     low, high = min(found), max(found)
     room = 0.15 * (high - low) or 0.1 * abs(high) or 1.0
+    if low >= 0:  # a score that is a share stays one at the ends of its strip
+        return max(low - room, 0.0), min(high + room, 1.0) if high <= 1 else high + room
     return low - room, high + room
 
 

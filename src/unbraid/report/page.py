@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from unbraid.report.charts import style_text
+from unbraid.report.colours import style_text
 from unbraid.report.markup import Safe, join, tag
 
 # The page forbids itself the network, so that mailing it is safe.
