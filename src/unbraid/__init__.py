@@ -1,8 +1,8 @@
 """Unbraid: learn, measure and trust disentangled representations.
 
-    import unbraid
-    run = unbraid.train("beta_vae", "sprites", beta=4, steps=20_000, seeds=10)
-    run.results
+import unbraid
+run = unbraid.train("beta_vae", "sprites", beta=4, steps=20_000, seeds=10)
+run.results
 """
 
 from __future__ import annotations
@@ -37,7 +37,18 @@ _PLACES = {
     "geometry": "",
 }
 
-__all__ = ["Data", "Factor", "Run", "UserError", "evaluate", "geometry", "load_run", "metrics", "open_data", "train"]
+__all__ = [
+    "Data",
+    "Factor",
+    "Run",
+    "UserError",
+    "evaluate",
+    "geometry",
+    "load_run",
+    "metrics",
+    "open_data",
+    "train",
+]
 
 
 def __getattr__(name: str) -> Any:

@@ -78,7 +78,9 @@ def entry(room: str, name: str) -> Entry:
     node = _member(tree, path)
     function: ast.AST | None = node
     if isinstance(node, ast.ClassDef):
-        function = next((f for f in node.body if isinstance(f, ast.FunctionDef) and f.name == "__init__"), None)
+        function = next(
+            (f for f in node.body if isinstance(f, ast.FunctionDef) and f.name == "__init__"), None
+        )
     text = ast.get_docstring(node) or ""
     summary = (ast.get_docstring(tree) or text).split("\n")[0].strip()
     options = _options(function, text) if isinstance(function, ast.FunctionDef) else ()
@@ -90,13 +92,17 @@ def _key(name: str) -> str:
 
 
 def _member(tree: ast.Module, path: Path) -> ast.ClassDef | ast.FunctionDef:
-    defined = [n for n in tree.body if isinstance(n, ast.ClassDef | ast.FunctionDef) and not n.name.startswith("_")]
+    defined = [
+        n for n in tree.body if isinstance(n, ast.ClassDef | ast.FunctionDef) and not n.name.startswith("_")
+    ]
     named = [n for n in defined if _key(n.name) == _key(path.stem)]
     if named:
         return named[0]
     classes = [n for n in defined if isinstance(n, ast.ClassDef)] or defined
     if len(classes) != 1:
-        raise UserError(f"{path}: name the class or function after the file ({path.stem}), found {[n.name for n in defined]}")
+        raise UserError(
+            f"{path}: name the class or function after the file ({path.stem}), found {[n.name for n in defined]}"
+        )
     return classes[0]
 
 
@@ -146,6 +152,13 @@ def import_file(path: Path) -> ModuleType:
         del sys.modules[name]
         raise UserError(f"{path} does not import: {type(error).__name__}: {error}") from error
     return module
+
+
+def function_options(module: str, function: str) -> tuple[Option, ...]:
+    """The options of one of the package's own functions, read from its source."""
+    tree = ast.parse((Path(__file__).parent / f"{module}.py").read_text())
+    node = next(n for n in tree.body if isinstance(n, ast.FunctionDef) and n.name == function)
+    return _options(node, ast.get_docstring(node) or "")
 
 
 def parse(room: str, text: str) -> tuple[str, dict[str, Any]]:

@@ -42,7 +42,9 @@ class Single:
     def names(self, update: Update) -> list[str]:
         """The parameters that an update moves."""
         moved = {id(p) for module in update.over for p in module.parameters()}
-        return [f"method.{k}" for k, p in self.method.named_parameters() if id(p) in moved and p.requires_grad]
+        return [
+            f"method.{k}" for k, p in self.method.named_parameters() if id(p) in moved and p.requires_grad
+        ]
 
     def terms(self, update: Update, batch: Batch, step: int) -> Terms:
         """The update's named terms, ready for `backward`."""

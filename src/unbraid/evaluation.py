@@ -15,7 +15,6 @@ from tqdm import tqdm
 from unbraid import catalog, storage
 from unbraid.data import Data, open_data
 from unbraid.errors import UserError, unknown
-from unbraid.factors import Factor
 from unbraid.metrics import Score
 from unbraid.posteriors import Point
 from unbraid.runs import Run, read_history
@@ -25,7 +24,9 @@ SHOWN = 8  # reconstructions, latents and steps of a traversal
 REACH = 2.5  # how far a traversal goes: near the tails of N(0, 1), thesis Section 3.3.5
 
 
-def evaluate(run: Run, data: Any = None, *, metrics: Sequence[str] | None = None, samples: int = SAMPLES) -> dict[str, Any]:
+def evaluate(
+    run: Run, data: Any = None, *, metrics: Sequence[str] | None = None, samples: int = SAMPLES
+) -> dict[str, Any]:
     """Score a run on its test part and store codes, results and pictures in its folder.
 
     Arguments:
@@ -46,10 +47,18 @@ def evaluate(run: Run, data: Any = None, *, metrics: Sequence[str] | None = None
 
 def _evaluate(run: Run, data: Data, wanted: list[str], samples: int) -> None:
     if list(data.shape) != run.config["shape"]:
-        raise UserError(f"{data.name} has samples of shape {data.shape}, {run.path} was trained on {run.config['shape']}")
+        raise UserError(
+            f"{data.name} has samples of shape {data.shape}, {run.path} was trained on {run.config['shape']}"
+        )
     rows = data.rows("test")[:samples]
     mean, variance, kl = posterior(run, data, rows)
-    given: dict[str, Any] = {"codes": mean, "mean": mean, "variance": variance, "kl": kl, "decode": run.method.decode}
+    given: dict[str, Any] = {
+        "codes": mean,
+        "mean": mean,
+        "variance": variance,
+        "kl": kl,
+        "decode": run.method.decode,
+    }
     if data.values is not None:
         given |= {"factors": data.factor_values(rows).numpy(), "kinds": data.factors}
     if variance is not None:
@@ -58,9 +67,13 @@ def _evaluate(run: Run, data: Data, wanted: list[str], samples: int) -> None:
     if probes:
         given["history"] = probes
     scores = score_all(given, wanted)
-    storage.write(run.path / "codes.npz", lambda part: _save_codes(part, rows, mean, variance, given.get("factors")))
+    storage.write(
+        run.path / "codes.npz", lambda part: _save_codes(part, rows, mean, variance, given.get("factors"))
+    )
     if len(data.shape) == 3:
-        storage.write(run.path / "pictures.npz", lambda part: _save_pictures(part, run, data, rows, mean, variance))
+        storage.write(
+            run.path / "pictures.npz", lambda part: _save_pictures(part, run, data, rows, mean, variance)
+        )
     factors = [asdict(factor) for factor in data.factors]
     storage.write_json(
         run.path / "results.json",
@@ -77,7 +90,9 @@ def score_all(given: dict[str, Any], wanted: Sequence[str]) -> dict[str, Score]:
         parameters = inspect.signature(function).parameters.values()
         required = [p.name for p in parameters if p.default is p.empty]
         if all(given.get(name) is not None for name in required):
-            scores[name] = function(**{p.name: given[p.name] for p in parameters if given.get(p.name) is not None})
+            scores[name] = function(
+                **{p.name: given[p.name] for p in parameters if given.get(p.name) is not None}
+            )
     return scores
 
 
@@ -121,7 +136,9 @@ def _save_codes(part: Any, rows: Tensor, mean: np.ndarray, variance: np.ndarray 
         np.savez_compressed(file, **arrays)
 
 
-def _save_pictures(part: Any, run: Run, data: Data, rows: Tensor, mean: np.ndarray, variance: np.ndarray | None) -> None:
+def _save_pictures(
+    part: Any, run: Run, data: Data, rows: Tensor, mean: np.ndarray, variance: np.ndarray | None
+) -> None:
     """Reconstructions of a few samples, and traversals from one of them, most precise latent first."""
     originals = data.draw(rows[:SHOWN])
     order = noise_ordered(mean, variance)[:SHOWN]

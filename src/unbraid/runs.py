@@ -1,10 +1,10 @@
 """The run folder: one run is one folder named by its content, and the folder holds the whole truth.
 
-    runs/beta_vae-sprites-1f2e3d4c5b/     the method, the data and a digest of every setting but the seed
-        seed-0/                           one run
-            config.yaml  environment.json  state.json  history.jsonl  weights.safetensors
-            results.json  codes.npz  pictures.npz  report.html        made by evaluation and report
-        seed-1/ …
+runs/beta_vae-sprites-1f2e3d4c5b/     the method, the data and a digest of every setting but the seed
+    seed-0/                           one run
+        config.yaml  environment.json  state.json  history.jsonl  weights.safetensors
+        results.json  codes.npz  pictures.npz  report.html        made by evaluation and report
+    seed-1/ …
 """
 
 from __future__ import annotations
@@ -28,7 +28,18 @@ if TYPE_CHECKING:
 
     from unbraid.methods import Method
 
-IDENTITY = ("method", "data", "net", "options", "steps", "batch_size", "lr", "optimiser", "precision", "compile")
+IDENTITY = (
+    "method",
+    "data",
+    "net",
+    "options",
+    "steps",
+    "batch_size",
+    "lr",
+    "optimiser",
+    "precision",
+    "compile",
+)
 IDENTITY += ("clip", "probe_every", "source")
 
 
@@ -50,7 +61,9 @@ class Run:
     With several seeds, codes and samples get a leading axis over seeds and `results` gives mean, spread and each value.
     """
 
-    def __init__(self, path: Path | str, *, method: Any = None, net: Any = None, seeds: Sequence[int] | None = None) -> None:
+    def __init__(
+        self, path: Path | str, *, method: Any = None, net: Any = None, seeds: Sequence[int] | None = None
+    ) -> None:
         self.path = Path(path)
         self._given_method, self._given_net = method, net
         if not (self.path / "config.yaml").exists():
@@ -111,7 +124,11 @@ class Run:
             known = [v for v in values if v is not None]
             mean, sd = (float(np.mean(known)), float(np.std(known))) if known else (None, None)
             scores[name] = {"mean": mean, "sd": sd, "values": values}
-        return {"seeds": [m.config["seed"] for m in self.members], "notes": each[0]["notes"], "scores": scores}
+        return {
+            "seeds": [m.config["seed"] for m in self.members],
+            "notes": each[0]["notes"],
+            "scores": scores,
+        }
 
     @cached_property
     def method(self) -> Method:
@@ -121,7 +138,9 @@ class Run:
         from unbraid.training import build
 
         if self.several:
-            raise UserError(f"{self.path} holds {len(self.members)} seeds: ask one of run.members for its method")
+            raise UserError(
+                f"{self.path} holds {len(self.members)} seeds: ask one of run.members for its method"
+            )
         weights = self.path / "weights.safetensors"
         if not weights.exists():
             raise UserError(f"{self.path} has no weights yet: it is {self.status} (train it again to resume)")
@@ -135,7 +154,9 @@ class Run:
         from unbraid.data import open_data
 
         if self.config["source"] == "object":
-            raise UserError(f"{self.path} was trained on data given as an object: pass them to evaluate(run, data=…)")
+            raise UserError(
+                f"{self.path} was trained on data given as an object: pass them to evaluate(run, data=…)"
+            )
         return open_data(self.config["data"])
 
     def encode(self, x: Any, batch: int = 1000) -> Any:
@@ -158,8 +179,10 @@ class Run:
             each = [member._map(function, given, batch, shape) for member in self.members]
             return torch.stack(each) if isinstance(given, torch.Tensor) else np.stack(each)
         if isinstance(given, torch.Tensor):
-            return function(self.method, given) if len(given) <= batch else torch.cat(
-                [function(self.method, part) for part in given.split(batch)]
+            return (
+                function(self.method, given)
+                if len(given) <= batch
+                else torch.cat([function(self.method, part) for part in given.split(batch)])
             )
         array = np.asarray(given)
         if list(array.shape[1:]) != list(shape):
@@ -167,7 +190,9 @@ class Run:
 
             data = open_data(array)
             if list(data.shape) != list(shape):
-                raise UserError(f"samples of shape {tuple(array.shape[1:])} given, this run knows {tuple(shape)}")
+                raise UserError(
+                    f"samples of shape {tuple(array.shape[1:])} given, this run knows {tuple(shape)}"
+                )
             tensor = data.draw(torch.arange(len(data)))
         else:
             tensor = torch.from_numpy(array)

@@ -102,7 +102,9 @@ def train(
         "source": _source(method, data, opened),
     }
     if not isinstance(method, str) and options:
-        raise UserError(f"options {sorted(options)} belong to a method's name; a method object has its own already")
+        raise UserError(
+            f"options {sorted(options)} belong to a method's name; a method object has its own already"
+        )
     group = group_folder(Path(out), config)
     devices = Devices(device, precision)
     job = {"seeds": wanted, "group": group, "save_seconds": save_seconds, "progress": progress}
@@ -152,7 +154,9 @@ def build(config: dict[str, Any], folder: Path | None, *, method: Any = None, ne
     if folder is not None:
         name, net = _copied(folder, name), _copied(folder, net)
         if isinstance(net, str) and net.startswith("own-"):
-            raise UserError(f"{folder} was trained with networks given as objects: load_run(path, net=(encoder, decoder))")
+            raise UserError(
+                f"{folder} was trained with networks given as objects: load_run(path, net=(encoder, decoder))"
+            )
     if not name.endswith(".py") and name not in catalog.names("methods") and folder is not None:
         raise UserError(f"{folder} was trained with a method given as an object: load_run(path, method=…)")
     opened = networks.open_net(net, tuple(config["shape"]), config["pixels"])
@@ -160,7 +164,9 @@ def build(config: dict[str, Any], folder: Path | None, *, method: Any = None, ne
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(config["seed"])
         made = kind(opened, **config["options"])
-        return reset(made, config["seed"]) if config.get("several") and isinstance(net, tuple | list) else made
+        return (
+            reset(made, config["seed"]) if config.get("several") and isinstance(net, tuple | list) else made
+        )
 
 
 def reset(method: Method, seed: int) -> Method:
@@ -178,7 +184,11 @@ def _source(method: Any, data: Any, opened: Data) -> str:
     if not isinstance(data, str | Path) or isinstance(method, Method):
         told = opened.fingerprint + (networks.fingerprint(method) if isinstance(method, Method) else "")
         return f"object-{told}" if told else "object"
-    files = [Path(x).read_text() for x in (method,) if isinstance(x, str) and x.endswith(".py") and Path(x).is_file()]
+    files = [
+        Path(x).read_text()
+        for x in (method,)
+        if isinstance(x, str) and x.endswith(".py") and Path(x).is_file()
+    ]
     if not opened.fingerprint and not files:
         return "name"
     import hashlib
@@ -215,7 +225,13 @@ def _updates(config: dict[str, Any]) -> Any:
 
 
 def _train_together(
-    seeds: list[int], config: dict[str, Any], data: Data, devices: Devices, method: Any, net: Any, job: dict[str, Any]
+    seeds: list[int],
+    config: dict[str, Any],
+    data: Data,
+    devices: Devices,
+    method: Any,
+    net: Any,
+    job: dict[str, Any],
 ) -> None:
     """Train seeds as one, after taking the lock of each; cut-off company of an earlier call is resumed first."""
     group: Path = job["group"]

@@ -83,7 +83,9 @@ def run_jobs(jobs: Sequence[Job], processes: int, *, progress: bool = True) -> N
                 alive.remove(worker)
                 done += worker.job["steps"]
                 if worker.process.returncode:
-                    failures.append(_last_line(worker.error) or f"a worker ended with code {worker.process.returncode}")
+                    failures.append(
+                        _last_line(worker.error) or f"a worker ended with code {worker.process.returncode}"
+                    )
                 elif worker.error.strip():
                     tqdm.write(worker.error.strip(), file=sys.stderr)
             bar.update(done + sum(w.steps for w in alive) - bar.n)
@@ -107,7 +109,19 @@ def inside() -> bool:
 
 def train_in_processes(config: Job, seeds: Sequence[int], out: Path, processes: int, job: Job) -> None:
     """Seeds of one configuration, a process each: on a CPU one-thread processes beat threads."""
-    kept = ("method", "data", "net", "steps", "batch_size", "lr", "optimiser", "precision", "compile", "clip", "probe_every")
+    kept = (
+        "method",
+        "data",
+        "net",
+        "steps",
+        "batch_size",
+        "lr",
+        "optimiser",
+        "precision",
+        "compile",
+        "clip",
+        "probe_every",
+    )
     base = {key: config[key] for key in kept} | config["options"] | {"out": str(out), "device": "cpu"}
     base["save_seconds"] = job["save_seconds"]
     run_jobs([{**base, "seed": s} for s in seeds], processes, progress=job["progress"])

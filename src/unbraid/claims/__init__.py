@@ -107,7 +107,9 @@ class Bench:
         """The value for this scale."""
         return {"smoke": smoke, "cpu": cpu, "paper": paper}[self.scale]
 
-    def train(self, jobs: dict[str, dict[str, Any]], *, metrics: Sequence[str] = (), apart: bool = False) -> dict[str, Any]:
+    def train(
+        self, jobs: dict[str, dict[str, Any]], *, metrics: Sequence[str] = (), apart: bool = False
+    ) -> dict[str, Any]:
         """Train and score labelled jobs; what was done before is not done again.
 
         Arguments:
@@ -118,7 +120,10 @@ class Bench:
         import unbraid
         from unbraid.workers import run_jobs
 
-        full = {label: {"out": str(self.out), "device": "cpu", "progress": True, **job} for label, job in jobs.items()}
+        full = {
+            label: {"out": str(self.out), "device": "cpu", "progress": True, **job}
+            for label, job in jobs.items()
+        }
         if self.processes > 1 and self.scale != "smoke":
             parts = [
                 ({**job, "seeds": [s]} if apart else job)
@@ -151,7 +156,9 @@ def values(run: Any, score: str, part: str | None = None) -> list[float]:
 
 def claim_ids() -> list[str]:
     """All claims, in the order of the papers."""
-    return sorted(_id(path) for path in Path(__file__).parent.glob("paper_*/*.py") if not path.stem.startswith("_"))
+    return sorted(
+        _id(path) for path in Path(__file__).parent.glob("paper_*/*.py") if not path.stem.startswith("_")
+    )
 
 
 def _id(path: Path) -> str:
@@ -174,7 +181,9 @@ def title(identity: str) -> str:
     return (ast.get_docstring(ast.parse(_path(identity).read_text())) or "").split("\n")[0]
 
 
-def run_claim(identity: str, scale: str, out: Path, *, processes: int, data: str | None = None) -> dict[str, Any]:
+def run_claim(
+    identity: str, scale: str, out: Path, *, processes: int, data: str | None = None
+) -> dict[str, Any]:
     """Run one claim and keep its result as `out/results/<claim>.<scale>.json`."""
     from unbraid import storage
 
@@ -194,7 +203,13 @@ def run_claim(identity: str, scale: str, out: Path, *, processes: int, data: str
         "seconds": round(time.perf_counter() - began, 1),
         **{k: v for k, v in asdict(outcome).items() if k != "cells"},
         "cells": [
-            {**asdict(cell), "mean": cell.mean, "sd": cell.sd, "seeds": len(cell.values), "agrees": cell.agrees()}
+            {
+                **asdict(cell),
+                "mean": cell.mean,
+                "sd": cell.sd,
+                "seeds": len(cell.values),
+                "agrees": cell.agrees(),
+            }
             for cell in outcome.cells
         ],
     }

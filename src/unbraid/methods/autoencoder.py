@@ -32,7 +32,7 @@ class Autoencoder(Method):
 
     def posterior(self, x: Tensor) -> Posterior:
         """A point: nothing is uncertain."""
-        return Point(self.encoder(x).float())
+        return Point(self.encoder(x).to(x.dtype))
 
     def decode(self, codes: Tensor) -> Tensor:
         """Samples in the units of the data."""
@@ -40,5 +40,7 @@ class Autoencoder(Method):
 
     def loss(self, batch: Batch, step: int) -> Terms:
         """Reconstruction error, Eq. 3.1."""
-        error = reconstruction_error(self.reconstruction, batch["x"], self.decoder(self.encode(batch["x"]))).mean()
+        error = reconstruction_error(
+            self.reconstruction, batch["x"], self.decoder(self.encode(batch["x"]))
+        ).mean()
         return {"loss": error, "reconstruction": error}

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from torch import Tensor
 
-from unbraid.methods import Batch, Terms
 from unbraid.losses.reconstruction import reconstruction_error
+from unbraid.methods import Batch, Terms
 from unbraid.methods.autoencoder import Autoencoder
 from unbraid.networks import Net
 from unbraid.posteriors import FullGaussian
@@ -21,7 +21,9 @@ class BetaVAEFull(Autoencoder):
         reconstruction: "squared", "bernoulli", or "auto" to choose by the data (0..1 pixels: bernoulli).
     """
 
-    def __init__(self, net: Net, latents: int = 10, *, beta: float = 4.0, reconstruction: str = "auto") -> None:
+    def __init__(
+        self, net: Net, latents: int = 10, *, beta: float = 4.0, reconstruction: str = "auto"
+    ) -> None:
         super().__init__(net, latents, reconstruction=reconstruction)
         self.noise = latents
         self.beta = beta
@@ -33,11 +35,13 @@ class BetaVAEFull(Autoencoder):
 
     def posterior(self, x: Tensor) -> FullGaussian:
         """N(mu, L Lᵀ)."""
-        return FullGaussian.from_numbers(self.encoder(x).float(), self.latents)
+        return FullGaussian.from_numbers(self.encoder(x).to(x.dtype), self.latents)
 
     def loss(self, batch: Batch, step: int) -> Terms:
         """Reconstruction of a sampled code plus beta times Eq. 3.30."""
         q = self.posterior(batch["x"])
-        error = reconstruction_error(self.reconstruction, batch["x"], self.decoder(q.sample(batch["noise"]))).mean()
+        error = reconstruction_error(
+            self.reconstruction, batch["x"], self.decoder(q.sample(batch["noise"]))
+        ).mean()
         kl = q.kl().mean()
         return {"loss": error + self.beta * kl, "reconstruction": error, "kl": kl}

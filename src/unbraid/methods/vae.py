@@ -31,7 +31,7 @@ class VAE(Autoencoder):
 
     def posterior(self, x: Tensor) -> DiagonalGaussian:
         """N(mu, diag sigma²), Eq. 2.5."""
-        return DiagonalGaussian(*self.encoder(x).float().chunk(2, dim=-1))
+        return DiagonalGaussian(*self.encoder(x).to(x.dtype).chunk(2, dim=-1))
 
     def loss(self, batch: Batch, step: int) -> Terms:
         """Reconstruction of a sampled code plus the penalty, Eq. 2.4."""

@@ -46,9 +46,13 @@ class Net:
             features = _try(trunk, torch.zeros(2, *self.shape), f"the encoder of net {self.name}")
             raw = _try(decoder, torch.zeros(2, latents), f"the decoder of net {self.name}")
         if features.ndim != 2:
-            raise UserError(f"the encoder of net {self.name} must give (samples, features), not {tuple(features.shape)}")
+            raise UserError(
+                f"the encoder of net {self.name} must give (samples, features), not {tuple(features.shape)}"
+            )
         if tuple(raw.shape[1:]) != self.shape:
-            raise UserError(f"the decoder of net {self.name} gives samples of {tuple(raw.shape[1:])}; the data have {self.shape}")
+            raise UserError(
+                f"the decoder of net {self.name} gives samples of {tuple(raw.shape[1:])}; the data have {self.shape}"
+            )
         return nn.Sequential(trunk, nn.Linear(features.shape[1], numbers)), decoder
 
 
@@ -73,7 +77,9 @@ def open_net(what: Any, shape: tuple[int, ...], pixels: str) -> Net:
     if callable(what):
         return Net(what, shape, pixels, f"own-{getattr(what, '__name__', type(what).__name__)}")
     if not isinstance(what, str):
-        raise UserError(f"net must be a name, a file, a function or a pair of modules, not {type(what).__name__}")
+        raise UserError(
+            f"net must be a name, a file, a function or a pair of modules, not {type(what).__name__}"
+        )
     if what == "auto":
         what = "conv" if len(shape) == 3 and min(shape[1:]) >= 16 else "mlp"
     name, options = catalog.parse("networks", what)

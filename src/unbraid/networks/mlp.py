@@ -47,4 +47,6 @@ def widths(text: str | int) -> list[int]:
     try:
         return [int(part) for part in str(text).split("-") if part]
     except ValueError as error:
-        raise UserError(f"layer widths must be whole numbers joined by dashes, such as 400-200, not {text!r}") from error
+        raise UserError(
+            f"layer widths must be whole numbers joined by dashes, such as 400-200, not {text!r}"
+        ) from error

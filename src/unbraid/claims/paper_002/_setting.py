@@ -20,9 +20,10 @@ def square(bench: Bench, kind: str, method: str = "beta_vae", *, beta: float | N
     """One row of the synthetic sets: Adam 1e-3, 600 epochs; the thesis does not state the batch size."""
     name, net, usual = SQUARES[kind]
     data = data or name
-    # 128 converges to the closed form in 600 epochs of the linear set; the larger net is trained at 512 to save time
-    batch = {"linear": 128, "nonlinear": bench.pick(512, 512, 128)}[kind]
-    epochs = bench.pick(2, 600, 600)
+    # Adam's drift towards the axes is slow: after 600 epochs the linear DtO is 0.07 at batch 128 and 0.01 at batch 32.
+    # The nonlinear net is trained at 512 to save time.
+    batch = {"linear": 32, "nonlinear": bench.pick(512, 512, 128)}[kind]
+    epochs = bench.pick(0.5, 600, 600)
     job = {
         "method": method, "data": data, "net": net, "latents": latents, "optimiser": "adam", "lr": 1e-3, **LOSS,
         "batch_size": batch, "steps": round(epochs * 50_000 * TRAIN_SHARE / batch), "compile": bench.scale != "smoke",
@@ -35,7 +36,7 @@ def square(bench: Bench, kind: str, method: str = "beta_vae", *, beta: float | N
 
 def digits(bench: Bench, data: str, method: str, latents: int = 6, seeds: int = 3) -> dict[str, Any]:
     """MNIST and Fashion-MNIST: AdaGrad 1e-2, 400 and 500 epochs in the thesis."""
-    epochs = bench.pick(0.02, 20, 400 if data == "mnist" else 500)
+    epochs = bench.pick(0.02, 10, 400 if data == "mnist" else 500)
     job = {
         "method": method, "data": data, "net": MNIST_NET, "latents": latents, "optimiser": "adagrad", "lr": 1e-2, **LOSS,
         "batch_size": 128, "steps": max(1, round(epochs * 70_000 * TRAIN_SHARE / 128)), "precision": bench.pick("float32", "bf16", "float32"),

@@ -17,8 +17,15 @@ def run(bench: Bench) -> Outcome:
     """600 epochs at every scale but smoke: ten seeds as one ensemble take about a minute."""
     jobs = {method: square(bench, "linear", method) for method in PUBLISHED}
     runs = bench.train(jobs, metrics=SCORES)
-    ours = {m: {"DS": values(r, "disentanglement_score"), "DtO": values(r, "distance_to_orthogonality")} for m, r in runs.items()}
-    cells = [Cell(f"{m} {score}", PUBLISHED[m][score], ours[m][score]) for m in PUBLISHED for score in ("DS", "DtO")]
+    ours = {
+        m: {"DS": values(r, "disentanglement_score"), "DtO": values(r, "distance_to_orthogonality")}
+        for m, r in runs.items()
+    }
+    cells = [
+        Cell(f"{m} {score}", PUBLISHED[m][score], ours[m][score])
+        for m in PUBLISHED
+        for score in ("DS", "DtO")
+    ]
     mean = {cell.name: cell.mean for cell in cells}
     orderings = {
         "beta-VAE DtO is below 0.05": mean["beta_vae DtO"] < 0.05,

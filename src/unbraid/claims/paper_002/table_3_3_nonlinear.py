@@ -16,8 +16,15 @@ def run(bench: Bench) -> Outcome:
     """600 epochs of the 60-40-20 network, ten seeds stacked."""
     jobs = {method: square(bench, "nonlinear", method) for method in PUBLISHED}
     runs = bench.train(jobs, metrics=SCORES)
-    ours = {m: {"DS": values(r, "disentanglement_score"), "DtO": values(r, "distance_to_orthogonality")} for m, r in runs.items()}
-    cells = [Cell(f"{m} {score}", PUBLISHED[m][score], ours[m][score]) for m in PUBLISHED for score in ("DS", "DtO")]
+    ours = {
+        m: {"DS": values(r, "disentanglement_score"), "DtO": values(r, "distance_to_orthogonality")}
+        for m, r in runs.items()
+    }
+    cells = [
+        Cell(f"{m} {score}", PUBLISHED[m][score], ours[m][score])
+        for m in PUBLISHED
+        for score in ("DS", "DtO")
+    ]
     mean = {cell.name: cell.mean for cell in cells}
     orderings = {
         "beta-VAE is more orthogonal than AE and full covariance": all(

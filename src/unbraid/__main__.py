@@ -1,0 +1,5 @@
+"""`python -m unbraid`."""
+
+from unbraid.cli import main
+
+raise SystemExit(main())

@@ -1,0 +1,125 @@
+"""Tables for a person or, as JSON, for a program. Imports no torch."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sys
+import textwrap
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from unbraid import catalog
+from unbraid.errors import UserError, unknown
+
+Row = dict[str, Any]
+LISTED = ("methods", "data", "networks", "metrics", "claims")
+
+
+def print_table(rows: Sequence[Row], as_json: bool, group: str | None = None) -> int:
+    """Print rows under their keys; long last columns are folded to the terminal's width."""
+    if as_json:
+        print(json.dumps(list(rows), indent=1, default=str))
+        return 0
+    shown = [{k: v for k, v in row.items() if k != group} for row in rows]
+    columns = list(dict.fromkeys(k for row in shown for k in row))
+    text = [{c: cell(row.get(c)) for c in columns} for row in shown]
+    widths = {c: max(len(c), *(len(r[c]) for r in text)) if text else len(c) for c in columns}
+    room = shutil.get_terminal_size((120, 20)).columns - sum(widths[c] + 2 for c in columns[:-1])
+    last_group: Any = object()
+    for place, row in enumerate(text):
+        if group and rows[place][group] != last_group:
+            last_group = rows[place][group]
+            print(("\n" if place else "") + str(last_group))
+        elif not group and place == 0:
+            print("  ".join(c.ljust(widths[c]) for c in columns).rstrip())
+        folded = textwrap.wrap(row[columns[-1]], max(room, 30)) or [""]
+        head = ("  " if group else "") + "".join(row[c].ljust(widths[c]) + "  " for c in columns[:-1])
+        print((head + folded[0]).rstrip())
+        for more in folded[1:]:
+            print(" " * len(head) + more)
+    sys.stdout.flush()
+    return 0
+
+
+def cell(value: Any) -> str:
+    """A number to four digits, nothing for None."""
+    if value is None:
+        return "–"
+    return f"{value:.4g}" if isinstance(value, float) else str(value)
+
+
+def list_rows(room: str | None) -> list[Row]:
+    """Name and one line for every member of a room, or of all."""
+    if room is not None and room not in LISTED:
+        raise unknown("list", room, LISTED)
+    rows: list[Row] = []
+    for kind in [room] if room else LISTED:
+        if kind == "claims":
+            from unbraid.claims import claim_ids, title
+
+            rows += [{"kind": kind, "name": c, "summary": title(c)} for c in claim_ids()]
+            continue
+        folders = ("metrics", "geometry") if kind == "metrics" else (kind,)
+        for folder in folders:
+            for name in catalog.names(folder):
+                rows.append({"kind": kind, "name": name, "summary": catalog.entry(folder, name).summary})
+    return rows
+
+
+def score_rows(
+    codes: Path, factors: Path, metrics: list[str] | None, kinds: list[str] | None
+) -> tuple[list[Row], list[str]]:
+    """Every metric that needs arrays alone, on a user's own files."""
+    from unbraid.factors import KINDS
+    from unbraid.tables import read_codes, read_factors
+
+    known = catalog.names("metrics")
+    for name in metrics or []:
+        if name not in known:
+            raise unknown("metric", name, known)
+    array = read_codes(codes)
+    values, names, found = read_factors(factors)
+    chosen = kinds or found
+    for kind in chosen:
+        if kind not in KINDS:
+            raise unknown("kind of factor", kind, KINDS)
+    if len(chosen) != len(names):
+        raise UserError(f"{len(chosen)} kinds given for the {len(names)} factors {', '.join(names)}")
+    rows, warnings = [], []
+    for name in metrics or known:
+        score = catalog.load("metrics", name)(array, values, kinds=chosen)
+        settings = ", ".join(
+            f"{k} {v}" for k, v in score.settings.items() if not isinstance(v, list | tuple | dict)
+        )
+        rows.append({"score": name, "value": score.value, "ceiling": score.ceiling, "made with": settings})
+        warnings += [f"{name}: {warning}" for warning in score.warnings]
+    return rows, warnings
+
+
+def summary_rows(run: Any, results: Row) -> list[Row]:
+    """Scores of a run, or mean and spread over its seeds."""
+    rows = []
+    for name, found in results["scores"].items():
+        row: Row = {"run": Path(run.path).name if run.several else str(run.path), "score": name}
+        if run.several:
+            row |= {"mean": found["mean"], "sd": found["sd"], "seeds": len(found["values"])}
+        else:
+            row |= {"value": found["value"], "ceiling": found["ceiling"], "better": found["best"]}
+        rows.append(row)
+    return rows
+
+
+def ledger_rows(result: Row) -> list[Row]:
+    """A claim's cells: published beside ours."""
+    rows = []
+    for one in result["cells"]:
+        told = one["published"]
+        paper = "–" if told is None else f"{told[0]:g} ± {told[1]:g}" if told[1] else f"{told[0]:g}"
+        ours = f"{one['mean']:.3g} ± {one['sd']:.2g}"
+        agrees = {True: "yes", False: "no", None: "–"}[one["agrees"]]
+        rows.append(
+            {"claim": one["name"], "paper": paper, "ours": ours, "seeds": one["seeds"], "agrees": agrees}
+        )
+    return rows
