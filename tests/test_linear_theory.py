@@ -99,9 +99,7 @@ def test_noise_cost_is_the_least():
     norms = (M1**2).sum(0)
     assert norms @ variances == pytest.approx(noise_cost(M1, C))
     first = np.exp(np.linspace(-8, 8, 4001))
-    assert (norms[0] * first + norms[1] * np.exp(-C) / first).min() == pytest.approx(
-        noise_cost(M1, C), rel=1e-5
-    )
+    assert (norms[0] * first + norms[1] * np.exp(-C) / first).min() == pytest.approx(noise_cost(M1, C), rel=1e-5)
     angles = np.linspace(0, np.pi / 2, 4001)
     found = min(noise_cost(M1 @ rotation(a).T, C) for a in angles)
     assert found == pytest.approx(rotated_noise_cost(M1, C), rel=1e-5)

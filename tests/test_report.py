@@ -68,14 +68,10 @@ def check(path: Path) -> Reader:
     assert len(reader.ids) == len(set(reader.ids))
     assert all(link.removeprefix("#") in reader.ids for link in reader.links)
     assert reader.headings[0] == 1 and reader.headings.count(1) == 1
-    assert all(
-        after <= before + 1 for before, after in zip(reader.headings, reader.headings[1:], strict=False)
-    )
+    assert all(after <= before + 1 for before, after in zip(reader.headings, reader.headings[1:], strict=False))
     assert reader.scripts == 0
     assert not re.search(r"https?://|@import|url\(", page)
-    assert not re.search(
-        r"\b(nan|NaN|None)\b(?!\d)", re.sub(r"became NaN", "", re.sub(r'base64,[^"]*', "", page))
-    )
+    assert not re.search(r"\b(nan|NaN|None)\b(?!\d)", re.sub(r"became NaN", "", re.sub(r'base64,[^"]*', "", page)))
     return reader
 
 
@@ -132,9 +128,7 @@ def test_groups_and_sets(reports):
 
 
 def test_runs_alike_but_for_the_seed_are_one_group(tmp_path):
-    folders = [fake_run(tmp_path / f"run{seed}", seed) for seed in range(2)] + [
-        fake_run(tmp_path / "b", beta=1.0)
-    ]
+    folders = [fake_run(tmp_path / f"run{seed}", seed) for seed in range(2)] + [fake_run(tmp_path / "b", beta=1.0)]
     assert [len(group) for group in collect(folders)] == [2, 1]
 
 
@@ -174,9 +168,7 @@ def test_missing_and_odd_values(tmp_path):
     }
     (folder / "results.json").write_text(json.dumps({"scores": scores, "factors": None, "notes": "x"}))
     lines = (folder / "history.jsonl").read_text().splitlines()
-    lines[5] = json.dumps(
-        {"step": 600, "terms": {"loss": None, "kl": float("nan")}, "probe": {"kl": [None] * LATENTS}}
-    )
+    lines[5] = json.dumps({"step": 600, "terms": {"loss": None, "kl": float("nan")}, "probe": {"kl": [None] * LATENTS}})
     lines += [json.dumps({"step": 600}), "[1]", '{"step": 20100, "terms": {"lo']
     (folder / "history.jsonl").write_text("\n".join(lines))
     (folder / "pictures.npz").write_bytes(b"torn")
@@ -188,9 +180,7 @@ def test_missing_and_odd_values(tmp_path):
 def test_without_probes_or_images(tmp_path):
     folder = fake_run(tmp_path / "run", images=False)
     (folder / "history.jsonl").write_text('{"step": 1, "terms": {"loss": 3}}\n')
-    np.savez(
-        folder / "codes.npz", mean=np.random.default_rng(0).normal(size=(50, 1)), factors=np.ones((50, 1))
-    )
+    np.savez(folder / "codes.npz", mean=np.random.default_rng(0).normal(size=(50, 1)), factors=np.ones((50, 1)))
     check(write_report([folder], tmp_path / "r.html"))
 
 
@@ -236,14 +226,10 @@ def test_advice_names_the_option(tmp_path):
 
 def test_advice_on_curves(tmp_path):
     run = fake_run(tmp_path / "run")
-    lines = [
-        {"step": at, "terms": {"loss": 500 - at, "reconstruction": 100.0, "kl": 2.0}} for at in range(200)
-    ]
+    lines = [{"step": at, "terms": {"loss": 500 - at, "reconstruction": 100.0, "kl": 2.0}} for at in range(200)]
     (run / "history.jsonl").write_text("\n".join(map(json.dumps, lines)))
     assert "The loss is still falling" in words(run) and "Reconstruction has not moved" in words(run)
-    (run / "state.json").write_text(
-        json.dumps({"status": "stopped", "reason": "term 'kl' became NaN at step 812"})
-    )
+    (run / "state.json").write_text(json.dumps({"status": "stopped", "reason": "term 'kl' became NaN at step 812"}))
     assert "The term kl became NaN" in words(run) and "still falling" not in words(run)
     (run / "state.json").write_text(json.dumps({"status": "running", "step": 812}))
     assert "still going: step 812 of 20,000" in words(run)
@@ -272,12 +258,8 @@ def test_axes_take_anything(values, log):
 def test_charts_as_files():
     x = [1.0, 2.0, 4.0]
     line = Series("β-VAE <b>", x, [1.0, float("nan"), 3.0], low=[0.5, 1, 2], high=[2, 3, 4])
-    chart = line_chart(
-        [line, Series("AE", x, x)], title="t & u", log_x=True, x_marks=[Mark(2, "β = ⅙")], y_label="DtO"
-    )
-    points = scatter_chart(
-        [Series("VAE", x, x, low=x, high=x, labels=["a", "b", "c"])], title="DtO against DS"
-    )
+    chart = line_chart([line, Series("AE", x, x)], title="t & u", log_x=True, x_marks=[Mark(2, "β = ⅙")], y_label="DtO")
+    points = scatter_chart([Series("VAE", x, x, low=x, high=x, labels=["a", "b", "c"])], title="DtO against DS")
     for svg in (standalone(chart), standalone(points)):
         reader = Reader()
         reader.feed(svg)
@@ -322,9 +304,7 @@ def test_torch_is_not_needed():
 BROWSER = find_browser()
 
 
-@pytest.mark.skipif(
-    BROWSER is None, reason="no browser found: install chromium to check the report in a real one"
-)
+@pytest.mark.skipif(BROWSER is None, reason="no browser found: install chromium to check the report in a real one")
 @pytest.mark.parametrize("name", ["one", "vector", "group", "set"])
 def test_in_a_real_browser(reports, tmp_path, name):
     grounds = set()

@@ -78,9 +78,7 @@ def entry(room: str, name: str) -> Entry:
     node = _member(tree, path)
     function: ast.AST | None = node
     if isinstance(node, ast.ClassDef):
-        function = next(
-            (f for f in node.body if isinstance(f, ast.FunctionDef) and f.name == "__init__"), None
-        )
+        function = next((f for f in node.body if isinstance(f, ast.FunctionDef) and f.name == "__init__"), None)
     text = ast.get_docstring(node) or ""
     summary = (ast.get_docstring(tree) or text).split("\n")[0].strip()
     options = _options(function, text) if isinstance(function, ast.FunctionDef) else ()
@@ -92,9 +90,7 @@ def _key(name: str) -> str:
 
 
 def _member(tree: ast.Module, path: Path) -> ast.ClassDef | ast.FunctionDef:
-    defined = [
-        n for n in tree.body if isinstance(n, ast.ClassDef | ast.FunctionDef) and not n.name.startswith("_")
-    ]
+    defined = [n for n in tree.body if isinstance(n, ast.ClassDef | ast.FunctionDef) and not n.name.startswith("_")]
     named = [n for n in defined if _key(n.name) == _key(path.stem)]
     if named:
         return named[0]

@@ -70,9 +70,7 @@ def parser() -> argparse.ArgumentParser:
     listing.add_argument("room", nargs="?", help="methods, data, networks, metrics or claims; all by default")
     train = command("train", "Train a method on data; the last line is the run folder.")
     train.add_argument("method", help="a name (unbraid list methods) or a file ./my_method.py")
-    train.add_argument(
-        "data", nargs="?", help="a name with options, a .npy, .npz or .csv file, or a folder of images"
-    )
+    train.add_argument("data", nargs="?", help="a name with options, a .npy, .npz or .csv file, or a folder of images")
     evaluate = command("evaluate", "Score trained runs: metrics, geometry, pictures.")
     evaluate.add_argument("run", nargs="+", type=Path, help="run folders, or folders of seeds")
     evaluate.add_argument("--metrics", help="names joined by commas; all by default")
@@ -81,31 +79,21 @@ def parser() -> argparse.ArgumentParser:
     score.add_argument("codes", type=Path, help=".npy, .npz or .csv, one row per sample")
     score.add_argument("factors", type=Path, help=".npy, .npz or .csv, the same rows")
     score.add_argument("--metrics", help="names joined by commas; all by default")
-    score.add_argument(
-        "--kinds", help="category, order, cycle or continuous for each factor, joined by commas"
-    )
+    score.add_argument("--kinds", help="category, order, cycle or continuous for each factor, joined by commas")
     report = command("report", "One self-contained HTML file of runs; they are evaluated first if need be.")
     report.add_argument("run", nargs="+", type=Path, help="run folders, or folders of seeds")
-    report.add_argument(
-        "--out", type=Path, help="the file to write; by default report.html in the run folder"
-    )
+    report.add_argument("--out", type=Path, help="the file to write; by default report.html in the run folder")
     claims = command("claims", "Claims of papers as recipes: list them, run them.")
     claims.add_argument("action", choices=["list", "run"], help="list all, or run some")
     claims.add_argument("claim", nargs="*", help="ids such as 002/table-3.3, or all")
-    claims.add_argument(
-        "--scale", default="cpu", help="smoke (seconds), cpu (minutes, the default) or paper (full)"
-    )
+    claims.add_argument("--scale", default="cpu", help="smoke (seconds), cpu (minutes, the default) or paper (full)")
     claims.add_argument(
         "--out", type=Path, default=Path("runs/claims"), help="folder of runs and results (runs/claims)"
     )
     claims.add_argument("--processes", type=int, default=os.cpu_count() or 1, help="trainings at a time")
     claims.add_argument("--data", help="your own data, for claims that take any")
-    claims.add_argument(
-        "--ledger", type=Path, help="the ledger to write; by default docs/ledger.md if it is there"
-    )
-    study = command(
-        "study", "A grid of methods, options and seeds; finished runs are skipped, killed ones resumed."
-    )
+    claims.add_argument("--ledger", type=Path, help="the ledger to write; by default docs/ledger.md if it is there")
+    study = command("study", "A grid of methods, options and seeds; finished runs are skipped, killed ones resumed.")
     study.add_argument("file", type=Path, help="a YAML file, see below")
     study.add_argument("--processes", type=int, help="trainings at a time; overrides the file")
     study.add_argument("--out", type=Path, help="folder of the runs; by default runs/ and the file's name")
@@ -160,19 +148,13 @@ def train(words: list[str], top: argparse.ArgumentParser) -> int:
     if not positional or (wants_help and not positional):
         top.parse_args(["train", *words])
     own = [o for o in catalog.entry("methods", positional[0]).options if o.name != "net"]
-    shared = [
-        o
-        for o in catalog.function_options("training", "train")
-        if o.name not in ("method", "data", "options")
-    ]
+    shared = [o for o in catalog.function_options("training", "train") if o.name not in ("method", "data", "options")]
     if wants_help:
         print(_train_help(positional[0], own, shared))
         return 0
     if len(positional) < 2:
         raise UserError(f"train what on what? give a data set after {positional[0]!r}: see unbraid list data")
-    chosen = _options(
-        words[2:], [o.name for o in [*own, *shared]], {o.name for o in shared if o.default == "False"}
-    )
+    chosen = _options(words[2:], [o.name for o in [*own, *shared]], {o.name for o in shared if o.default == "False"})
 
     from unbraid.training import train as start
 
@@ -205,9 +187,7 @@ def _options(words: list[str], known: list[str], flags: set[str]) -> dict[str, A
                 raise UserError(f"--{name} needs a value")
             value = words.pop(0)
         chosen[name] = (
-            [int(v) for v in value.split(",")]
-            if name == "seeds" and "," in value
-            else catalog.value_of(value)
+            [int(v) for v in value.split(",")] if name == "seeds" and "," in value else catalog.value_of(value)
         )
     return chosen
 
@@ -250,9 +230,7 @@ def evaluate(given: argparse.Namespace) -> int:
     rows = []
     for path in given.run:
         run = Run(path)
-        rows += summary_rows(
-            run, score(run, given.data, metrics=given.metrics.split(",") if given.metrics else None)
-        )
+        rows += summary_rows(run, score(run, given.data, metrics=given.metrics.split(",") if given.metrics else None))
     return print_table(rows, given.json)
 
 
@@ -310,8 +288,7 @@ def claims(given: argparse.Namespace) -> int:
                 print(f"  {'✓' if held else '✗'} {sentence}")
             print(f"{identity}: {result['verdict']} ({result['budget']}; {result['seconds']} s)\n")
         update(
-            given.ledger
-            or (Path("docs/ledger.md") if Path("docs/ledger.md").exists() else given.out / "ledger.md"),
+            given.ledger or (Path("docs/ledger.md") if Path("docs/ledger.md").exists() else given.out / "ledger.md"),
             result,
         )
     if given.json:

@@ -26,11 +26,7 @@ FEWEST = 10
 def is_path(text: str) -> bool:
     """Whether a text means a file or a folder rather than a name."""
     separators = [mark for mark in (os.sep, os.altsep, "/") if mark]
-    return (
-        any(mark in text for mark in separators)
-        or text.lower().endswith(SUFFIXES + IMAGES)
-        or Path(text).exists()
-    )
+    return any(mark in text for mark in separators) or text.lower().endswith(SUFFIXES + IMAGES) or Path(text).exists()
 
 
 def open_path(path: str) -> Data:
@@ -129,9 +125,7 @@ def _as_pixels(name: str, samples: NDArray[Any]) -> tuple[NDArray[Any], Any, tup
     if samples.ndim == 2:
         return samples, "real", ()
     if low < 0 or high > 1:
-        note = (
-            f"the pixels of {name} lie in {low:g}..{high:g}, not in 0..1, and were read as any real numbers"
-        )
+        note = f"the pixels of {name} lie in {low:g}..{high:g}, not in 0..1, and were read as any real numbers"
         return samples, "real", (note,)
     return samples, "binary" if ((samples == 0) | (samples == 1)).all() else "unit", ()
 
@@ -144,9 +138,7 @@ def _from_folder(path: str, folder: Path) -> Data:
     for file, picture in zip(files, pictures, strict=True):
         if picture.size != pictures[0].size:
             first, other = ("x".join(map(str, p.size)) for p in (pictures[0], picture))
-            raise UserError(
-                f"{path}: images must have one size: {files[0].name} is {first}, {file.name} {other}"
-            )
+            raise UserError(f"{path}: images must have one size: {files[0].name} is {first}, {file.name} {other}")
     grey = all(picture.mode == "L" for picture in pictures)
     samples = np.stack([np.asarray(picture if grey else picture.convert("RGB")) for picture in pictures])
     table = folder / "factors.csv"
@@ -179,16 +171,8 @@ def _folder_factors(table: Path, names: list[str]) -> Columns | None:
     lacking = [name for name in names if name not in found]
     strangers = [name for name in found if name not in set(names)]
     if lacking or strangers or len(found) != len(rows):
-        reason = (
-            f"no row for {lacking[0]}"
-            if lacking
-            else f"no image {strangers[0]}"
-            if strangers
-            else "a file twice"
-        )
-        raise UserError(
-            f"{path} ({len(rows)} rows) does not fit the {len(names)} images of its folder: {reason}"
-        )
+        reason = f"no row for {lacking[0]}" if lacking else f"no image {strangers[0]}" if strangers else "a file twice"
+        raise UserError(f"{path} ({len(rows)} rows) does not fit the {len(names)} images of its folder: {reason}")
     words = [name.removeprefix("factor:").partition(":") for name in header[1:]]
     cells = np.array([found[name] for name in names])
     return csv_columns(path, cells, [word[0] for word in words], [word[2] for word in words])

@@ -33,9 +33,7 @@ class Devices:
                 self.device = torch.device(device)
                 torch.empty(0, device=self.device)
             except (RuntimeError, AssertionError) as error:
-                raise UserError(
-                    f"device {device!r} is not available here: {str(error).splitlines()[0]}"
-                ) from error
+                raise UserError(f"device {device!r} is not available here: {str(error).splitlines()[0]}") from error
         self.dtype = PRECISIONS[precision]
         if self.device.type == "cpu":
             keep_memory()

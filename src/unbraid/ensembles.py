@@ -42,9 +42,7 @@ class Single:
     def names(self, update: Update) -> list[str]:
         """The parameters that an update moves."""
         moved = {id(p) for module in update.over for p in module.parameters()}
-        return [
-            f"method.{k}" for k, p in self.method.named_parameters() if id(p) in moved and p.requires_grad
-        ]
+        return [f"method.{k}" for k, p in self.method.named_parameters() if id(p) in moved and p.requires_grad]
 
     def terms(self, update: Update, batch: Batch, step: int) -> Terms:
         """The update's named terms, ready for `backward`."""
@@ -76,7 +74,7 @@ class Ensemble(Single):
 
     def __init__(self, methods: Sequence[Method]) -> None:
         super().__init__(methods)
-        stacked, _ = stack_module_state([_Call(m) for m in methods])  # type: ignore[arg-type]
+        stacked, _ = stack_module_state([_Call(m) for m in methods])
         self.tensors = {name: tensor.detach().requires_grad_() for name, tensor in stacked.items()}
 
     def terms(self, update: Update, batch: Batch, step: int) -> Terms:

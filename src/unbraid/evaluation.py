@@ -67,13 +67,9 @@ def _evaluate(run: Run, data: Data, wanted: list[str], samples: int) -> None:
     if probes:
         given["history"] = probes
     scores = score_all(given, wanted)
-    storage.write(
-        run.path / "codes.npz", lambda part: _save_codes(part, rows, mean, variance, given.get("factors"))
-    )
+    storage.write(run.path / "codes.npz", lambda part: _save_codes(part, rows, mean, variance, given.get("factors")))
     if len(data.shape) == 3:
-        storage.write(
-            run.path / "pictures.npz", lambda part: _save_pictures(part, run, data, rows, mean, variance)
-        )
+        storage.write(run.path / "pictures.npz", lambda part: _save_pictures(part, run, data, rows, mean, variance))
     factors = [asdict(factor) for factor in data.factors]
     storage.write_json(
         run.path / "results.json",
@@ -90,9 +86,7 @@ def score_all(given: dict[str, Any], wanted: Sequence[str]) -> dict[str, Score]:
         parameters = inspect.signature(function).parameters.values()
         required = [p.name for p in parameters if p.default is p.empty]
         if all(given.get(name) is not None for name in required):
-            scores[name] = function(
-                **{p.name: given[p.name] for p in parameters if given.get(p.name) is not None}
-            )
+            scores[name] = function(**{p.name: given[p.name] for p in parameters if given.get(p.name) is not None})
     return scores
 
 
@@ -127,7 +121,7 @@ def noise_ordered(mean: np.ndarray, variance: np.ndarray | None) -> np.ndarray:
 
 
 def _save_codes(part: Any, rows: Tensor, mean: np.ndarray, variance: np.ndarray | None, factors: Any) -> None:
-    arrays = {"rows": rows.numpy(), "mean": mean.astype(np.float32)}
+    arrays: dict[str, Any] = {"rows": rows.numpy(), "mean": mean.astype(np.float32)}
     if variance is not None:
         arrays["variance"] = variance.astype(np.float32)
     if factors is not None:

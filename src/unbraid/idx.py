@@ -17,9 +17,7 @@ from unbraid.errors import UserError
 from unbraid.official import Official, fetch
 
 
-def images_and_labels(
-    dataset: str, checksums: Mapping[str, str], folders: tuple[str, ...]
-) -> tuple[Tensor, Tensor]:
+def images_and_labels(dataset: str, checksums: Mapping[str, str], folders: tuple[str, ...]) -> tuple[Tensor, Tensor]:
     """All images (N, 1, H, W) and labels (N, 1) in the four files of MNIST, training part first."""
     files = {
         name: fetch(dataset, Official(name, sum_, tuple(f"{folder}/{name}" for folder in folders)))

@@ -50,9 +50,7 @@ def _entropy_of_counts(counts: np.ndarray, samples: int) -> np.ndarray:
 def entropy(columns: np.ndarray) -> np.ndarray:
     """Plug-in entropy in nats of each column of whole numbers from 0."""
     size = int(columns.max()) + 1
-    counts = np.bincount(
-        (columns + size * np.arange(columns.shape[1])).ravel(), minlength=size * columns.shape[1]
-    )
+    counts = np.bincount((columns + size * np.arange(columns.shape[1])).ravel(), minlength=size * columns.shape[1])
     return _entropy_of_counts(counts.reshape(columns.shape[1], size), len(columns))
 
 

@@ -78,9 +78,7 @@ class Loop:
     def run(self) -> None:
         """From wherever the run stands to its end."""
         self.resume()
-        advance = [
-            self.compiled(i) if self.config["compile"] else self.eager(i) for i in range(len(self.updates))
-        ]
+        advance = [self.compiled(i) if self.config["compile"] else self.eager(i) for i in range(len(self.updates))]
         began, last_save = time.perf_counter() - self.elapsed, time.perf_counter()
         look = self.probe_samples()
         logs: list[TextIO] = [(f / "history.jsonl").open("a") for f in self.folders] if self.main else []
@@ -98,19 +96,11 @@ class Loop:
                 if not (probing or self.step % self.log_every == 0 or self.step == self.steps):
                     continue
                 count, now = self.step - row_start, time.perf_counter()
-                terms = {
-                    name: (total / count).double().cpu().reshape(-1) for name, total in self._totals.items()
-                }
+                terms = {name: (total / count).double().cpu().reshape(-1) for name, total in self._totals.items()}
                 self._totals = {}
                 self.look_for_nan(terms)
                 self.elapsed = now - began
-                speed = (
-                    count
-                    * self.config["batch_size"]
-                    * len(self.seeds)
-                    * self.devices.world
-                    / (now - row_time)
-                )
+                speed = count * self.config["batch_size"] * len(self.seeds) * self.devices.world / (now - row_time)
                 self.write_row(logs, terms, speed, look if probing else None)
                 bar.set_postfix_str(
                     " ".join(f"{k} {v.nanmean():.4g}" for k, v in terms.items()) + f" · {speed:.0f} images/s"
@@ -206,12 +196,8 @@ class Loop:
                     chosen = lambda batch, step: fast(own, state, batch, step)  # noqa: E731
                     return terms
                 except Exception as error:  # whatever a compiler may do wrong, training can go on without it
-                    reason = (
-                        str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
-                    )
-                    warnings.warn(
-                        f"no working compiler ({reason}): training goes on uncompiled", stacklevel=2
-                    )
+                    reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
+                    warnings.warn(f"no working compiler ({reason}): training goes on uncompiled", stacklevel=2)
                     chosen = self.eager(place)
             return chosen(batch, step)
 
@@ -236,9 +222,7 @@ class Loop:
                 good = torch.load(self.checkpoint, weights_only=True, map_location="cpu")["tensors"]
                 tensor_file(self.folders[place] / "weights.safetensors", self.players.member(good, place))
                 storage.write_json(self.folders[place] / "state.json", self.stopped[place])
-            warnings.warn(
-                f"seed {seed} stopped: {reason}; kept the state of step {self.saved_at}", stacklevel=2
-            )
+            warnings.warn(f"seed {seed} stopped: {reason}; kept the state of step {self.saved_at}", stacklevel=2)
 
     def probe_samples(self) -> Tensor | None:
         """The validation samples on which the posterior is watched; None for methods without one."""
@@ -246,9 +230,7 @@ class Loop:
         with torch.no_grad():
             return None if isinstance(self.method.posterior(x[:2]), Point) else x
 
-    def write_row(
-        self, logs: Sequence[TextIO], terms: dict[str, Tensor], speed: float, look: Tensor | None
-    ) -> None:
+    def write_row(self, logs: Sequence[TextIO], terms: dict[str, Tensor], speed: float, look: Tensor | None) -> None:
         """One line of history per seed."""
         seen: dict[str, Tensor] = {}
         if look is not None:

@@ -21,10 +21,8 @@ State = dict[str, Tensor]
 def optimiser(update: Update, parameters: Sequence[Tensor]) -> torch.optim.Optimizer:
     """The torch optimiser of an update, its state made at once so that it can be compiled, saved and loaded."""
     if update.optimiser == "adam":
-        made: torch.optim.Optimizer = torch.optim.Adam(
-            parameters, lr=update.lr, betas=update.betas, fused=True
-        )
-        moments = ("exp_avg", "exp_avg_sq")
+        made: torch.optim.Optimizer = torch.optim.Adam(parameters, lr=update.lr, betas=update.betas, fused=True)
+        moments: tuple[str, ...] = ("exp_avg", "exp_avg_sq")
     elif update.optimiser == "adagrad":
         made = torch.optim.Adagrad(parameters, lr=update.lr, fused=True)
         moments = ("sum",)

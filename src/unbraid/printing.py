@@ -90,9 +90,7 @@ def score_rows(
     rows, warnings = [], []
     for name in metrics or known:
         score = catalog.load("metrics", name)(array, values, kinds=chosen)
-        settings = ", ".join(
-            f"{k} {v}" for k, v in score.settings.items() if not isinstance(v, list | tuple | dict)
-        )
+        settings = ", ".join(f"{k} {v}" for k, v in score.settings.items() if not isinstance(v, list | tuple | dict))
         rows.append({"score": name, "value": score.value, "ceiling": score.ceiling, "made with": settings})
         warnings += [f"{name}: {warning}" for warning in score.warnings]
     return rows, warnings
@@ -119,7 +117,5 @@ def ledger_rows(result: Row) -> list[Row]:
         paper = "–" if told is None else f"{told[0]:g} ± {told[1]:g}" if told[1] else f"{told[0]:g}"
         ours = f"{one['mean']:.3g} ± {one['sd']:.2g}"
         agrees = {True: "yes", False: "no", None: "–"}[one["agrees"]]
-        rows.append(
-            {"claim": one["name"], "paper": paper, "ours": ours, "seeds": one["seeds"], "agrees": agrees}
-        )
+        rows.append({"claim": one["name"], "paper": paper, "ours": ours, "seeds": one["seeds"], "agrees": agrees})
     return rows

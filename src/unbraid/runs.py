@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from unbraid.methods import Method
 
-IDENTITY = (
+IDENTITY: tuple[str, ...] = (
     "method",
     "data",
     "net",
@@ -39,8 +39,10 @@ IDENTITY = (
     "optimiser",
     "precision",
     "compile",
+    "clip",
+    "probe_every",
+    "source",
 )
-IDENTITY += ("clip", "probe_every", "source")
 
 
 def group_folder(out: Path, config: dict[str, Any]) -> Path:
@@ -138,9 +140,7 @@ class Run:
         from unbraid.training import build
 
         if self.several:
-            raise UserError(
-                f"{self.path} holds {len(self.members)} seeds: ask one of run.members for its method"
-            )
+            raise UserError(f"{self.path} holds {len(self.members)} seeds: ask one of run.members for its method")
         weights = self.path / "weights.safetensors"
         if not weights.exists():
             raise UserError(f"{self.path} has no weights yet: it is {self.status} (train it again to resume)")
@@ -154,9 +154,7 @@ class Run:
         from unbraid.data import open_data
 
         if self.config["source"] == "object":
-            raise UserError(
-                f"{self.path} was trained on data given as an object: pass them to evaluate(run, data=…)"
-            )
+            raise UserError(f"{self.path} was trained on data given as an object: pass them to evaluate(run, data=…)")
         return open_data(self.config["data"])
 
     def encode(self, x: Any, batch: int = 1000) -> Any:
@@ -190,9 +188,7 @@ class Run:
 
             data = open_data(array)
             if list(data.shape) != list(shape):
-                raise UserError(
-                    f"samples of shape {tuple(array.shape[1:])} given, this run knows {tuple(shape)}"
-                )
+                raise UserError(f"samples of shape {tuple(array.shape[1:])} given, this run knows {tuple(shape)}")
             tensor = data.draw(torch.arange(len(data)))
         else:
             tensor = torch.from_numpy(array)

@@ -24,9 +24,7 @@ def write(path: Path, fill: Callable[[Path], Any]) -> None:
         part.chmod(0o644)
         part.replace(path)
     except (OSError, RuntimeError) as error:  # torch.save turns a full disk into a RuntimeError
-        reason = (
-            error.strerror if isinstance(error, OSError) and error.strerror else str(error).split("\n")[0]
-        )
+        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error).split("\n")[0]
         raise UserError(f"cannot write {path}: {reason}; what was saved before is untouched") from error
     finally:
         part.unlink(missing_ok=True)

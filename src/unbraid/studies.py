@@ -33,15 +33,11 @@ def read_study(path: Path) -> tuple[list[dict[str, Any]], dict[str, Any]]:
     except yaml.YAMLError as error:
         raise UserError(f"{path} is not valid YAML: {str(error).splitlines()[0]}") from error
     if not isinstance(told, dict):
-        raise UserError(
-            f"{path} must hold keys and values (method, data, steps, seeds, …): see unbraid study --help"
-        )
+        raise UserError(f"{path} must hold keys and values (method, data, steps, seeds, …): see unbraid study --help")
     whole = {key: told.pop(key) for key in SHARED if key in told}
     grids = whole.pop("runs", [{}])
     if not isinstance(grids, list) or not all(isinstance(g, dict) for g in grids):
-        raise UserError(
-            f"{path}: 'runs' must be a list of mappings such as {{method: beta_vae, beta: [1, 4]}}"
-        )
+        raise UserError(f"{path}: 'runs' must be a list of mappings such as {{method: beta_vae, beta: [1, 4]}}")
     jobs = [job for grid in grids for job in _grid({**told, **grid})]
     for job in jobs:
         for key in ("method", "data"):

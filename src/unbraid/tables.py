@@ -47,7 +47,7 @@ class Table:
     columns: Columns | None
 
 
-def read_codes(path: str) -> NDArray[Any]:
+def read_codes(path: str | Path) -> NDArray[Any]:
     """The codes in a file, one row per sample."""
     codes = read_table(path).samples
     if codes is None:
@@ -58,7 +58,7 @@ def read_codes(path: str) -> NDArray[Any]:
     return codes
 
 
-def read_factors(path: str) -> tuple[NDArray[Any], tuple[str, ...], tuple[Kind, ...]]:
+def read_factors(path: str | Path) -> tuple[NDArray[Any], tuple[str, ...], tuple[Kind, ...]]:
     """The factors in a file, with their names and kinds.
 
     Words are categories; whole numbers are ordered, up to a thousand different ones; all else is continuous.
@@ -70,7 +70,7 @@ def read_factors(path: str) -> tuple[NDArray[Any], tuple[str, ...], tuple[Kind, 
     return table.columns.values, table.columns.names, table.columns.kinds
 
 
-def read_table(path: str, all_factors: bool = False) -> Table:
+def read_table(path: str | Path, all_factors: bool = False) -> Table:
     """Read a .npy, .npz or .csv file; all of it as factors if it marks none and they are asked for."""
     file = Path(path).expanduser()
     if not file.is_file():
@@ -78,9 +78,7 @@ def read_table(path: str, all_factors: bool = False) -> Table:
     if file.suffix == ".csv":
         return _from_csv(path, file, all_factors)
     if file.suffix not in SUFFIXES:
-        raise UserError(
-            f"{path}: cannot read {file.suffix or 'a file without suffix'}: use {', '.join(SUFFIXES)}"
-        )
+        raise UserError(f"{path}: cannot read {file.suffix or 'a file without suffix'}: use {', '.join(SUFFIXES)}")
     arrays = _arrays(path, file)
     if "factors" in arrays:
         names = [str(name) for name in arrays.get("factor_names", np.array([])).reshape(-1)]
@@ -92,9 +90,7 @@ def read_table(path: str, all_factors: bool = False) -> Table:
     return Table(None, columns_of(path, samples)) if all_factors else Table(samples, None)
 
 
-def columns_of(
-    path: str, values: NDArray[Any], names: Sequence[str] = (), kinds: Sequence[str] = ()
-) -> Columns:
+def columns_of(path: str, values: NDArray[Any], names: Sequence[str] = (), kinds: Sequence[str] = ()) -> Columns:
     """Factors from an array with one row per sample, their kinds guessed where they are not given."""
     values = values.reshape(-1, 1) if values.ndim == 1 else values
     if values.ndim != 2 or not values.size:

@@ -102,9 +102,7 @@ def train(
         "source": _source(method, data, opened),
     }
     if not isinstance(method, str) and options:
-        raise UserError(
-            f"options {sorted(options)} belong to a method's name; a method object has its own already"
-        )
+        raise UserError(f"options {sorted(options)} belong to a method's name; a method object has its own already")
     group = group_folder(Path(out), config)
     devices = Devices(device, precision)
     job = {"seeds": wanted, "group": group, "save_seconds": save_seconds, "progress": progress}
@@ -164,9 +162,7 @@ def build(config: dict[str, Any], folder: Path | None, *, method: Any = None, ne
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(config["seed"])
         made = kind(opened, **config["options"])
-        return (
-            reset(made, config["seed"]) if config.get("several") and isinstance(net, tuple | list) else made
-        )
+        return reset(made, config["seed"]) if config.get("several") and isinstance(net, tuple | list) else made
 
 
 def reset(method: Method, seed: int) -> Method:
@@ -184,11 +180,7 @@ def _source(method: Any, data: Any, opened: Data) -> str:
     if not isinstance(data, str | Path) or isinstance(method, Method):
         told = opened.fingerprint + (networks.fingerprint(method) if isinstance(method, Method) else "")
         return f"object-{told}" if told else "object"
-    files = [
-        Path(x).read_text()
-        for x in (method,)
-        if isinstance(x, str) and x.endswith(".py") and Path(x).is_file()
-    ]
+    files = [Path(x).read_text() for x in (method,) if isinstance(x, str) and x.endswith(".py") and Path(x).is_file()]
     if not opened.fingerprint and not files:
         return "name"
     import hashlib

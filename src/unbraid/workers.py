@@ -83,9 +83,7 @@ def run_jobs(jobs: Sequence[Job], processes: int, *, progress: bool = True) -> N
                 alive.remove(worker)
                 done += worker.job["steps"]
                 if worker.process.returncode:
-                    failures.append(
-                        _last_line(worker.error) or f"a worker ended with code {worker.process.returncode}"
-                    )
+                    failures.append(_last_line(worker.error) or f"a worker ended with code {worker.process.returncode}")
                 elif worker.error.strip():
                     tqdm.write(worker.error.strip(), file=sys.stderr)
             bar.update(done + sum(w.steps for w in alive) - bar.n)
@@ -135,7 +133,7 @@ def main() -> int:
 
     from unbraid.training import train
 
-    warnings.showwarning = lambda message, *rest: print(f"unbraid: {message}", file=sys.stderr)  # type: ignore[assignment]
+    warnings.showwarning = lambda message, *rest: print(f"unbraid: {message}", file=sys.stderr)
     torch.set_num_threads(int(os.environ.get("OMP_NUM_THREADS", "1")))
     try:
         train(**{**json.load(sys.stdin), "progress": False})

@@ -29,9 +29,7 @@ def test_the_axis_of_the_turn_stays():
 def test_the_same_points_on_every_machine():
     assert linear_square(samples=10).values[0].tolist() == pytest.approx([0.63696169, 0.26978671])
     first = nonlinear_square(samples=10).draw(torch.tensor(0))
-    assert first.tolist() == pytest.approx(
-        [0.402483, 0.056881, -0.228801, 0.131195, 0.360542, 0.151634], abs=1e-5
-    )
+    assert first.tolist() == pytest.approx([0.402483, 0.056881, -0.228801, 0.131195, 0.360542, 0.151634], abs=1e-5)
     assert not torch.equal(first, nonlinear_square(samples=10, seed=1).draw(torch.tensor(0)))
 
 

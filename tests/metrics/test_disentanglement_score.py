@@ -51,9 +51,7 @@ def test_equals_scikit_learn():
     for j in range(4):
         train, test = codes[fit, j : j + 1], codes[held, j : j + 1]
         classifier = KNeighborsClassifier(5).fit(train, factors[fit, 0])
-        assert score.parts["accuracies"][j, 0] == pytest.approx(
-            classifier.score(test, factors[held, 0]), abs=1e-12
-        )
+        assert score.parts["accuracies"][j, 0] == pytest.approx(classifier.score(test, factors[held, 0]), abs=1e-12)
         for i in (1, 2):
             predicted = KNeighborsRegressor(5).fit(train, factors[fit, i]).predict(test)
             rmse = np.sqrt(((predicted - factors[held, i]) ** 2).mean())

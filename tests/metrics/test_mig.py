@@ -57,9 +57,7 @@ def uniform(sizes, seed=0):
 )
 def test_ceiling(sizes, ceiling):
     factors = uniform(sizes)
-    assert mig(np.random.default_rng(1).normal(size=(10_000, 3)), factors).ceiling == pytest.approx(
-        ceiling, abs=0.01
-    )
+    assert mig(np.random.default_rng(1).normal(size=(10_000, 3)), factors).ceiling == pytest.approx(ceiling, abs=0.01)
     perfect = mig(factors / np.array(sizes) * [(-1) ** j for j in range(len(sizes))], factors)
     assert perfect.value == pytest.approx(ceiling, abs=0.01)
 
@@ -83,9 +81,7 @@ def test_mutual_information_by_its_definition():
             joint = np.histogram2d(left[:, i], right[:, k], bins=(range(5), range(6)))[0] / 300
             independent = joint.sum(1, keepdims=True) * joint.sum(0, keepdims=True)
             at = joint > 0
-            assert fast[i, k] == pytest.approx(
-                (joint[at] * np.log(joint[at] / independent[at])).sum(), abs=1e-12
-            )
+            assert fast[i, k] == pytest.approx((joint[at] * np.log(joint[at] / independent[at])).sum(), abs=1e-12)
     assert fast[1, 0] == pytest.approx(entropy(right)[0])
 
 

@@ -39,9 +39,7 @@ def measure(browser: str, report: Path, folder: Path, width: int, dark: bool) ->
     """Open the report in a frame (no window is as narrow as a phone) and read what it says of itself."""
     folder.mkdir(parents=True, exist_ok=True)
     script = (Path(__file__).parent / "measure.js").read_text(encoding="utf-8")
-    page = POLICY.sub("", report.read_text(encoding="utf-8")).replace(
-        "</body>", f"<script>{script}</script></body>"
-    )
+    page = POLICY.sub("", report.read_text(encoding="utf-8")).replace("</body>", f"<script>{script}</script></body>")
     (folder / "copy.html").write_text(page, encoding="utf-8")
     (folder / "frame.html").write_text(FRAME % ("copy.html", width), encoding="utf-8")
     command = [

@@ -143,9 +143,7 @@ def pictures(rng: np.random.Generator) -> dict[str, np.ndarray]:
     made = np.clip(originals * 0.85 + 0.05 + rng.normal(0, 0.03, originals.shape), 0, 1)
     moves = {3: lambda v: (v / 4, 0, 0.3), 7: lambda v: (0, v / 4, 0.3), 0: lambda v: (0, 0, 0.3 + v / 14)}
     order = ACTIVE + [at for at in range(LATENTS) if at not in ACTIVE]
-    rows = np.stack(
-        [np.stack([blob(*moves.get(at, lambda v: (0, 0, 0.3))(v)) for v in values]) for at in order]
-    )
+    rows = np.stack([np.stack([blob(*moves.get(at, lambda v: (0, 0, 0.3))(v)) for v in values]) for at in order])
     return {
         "originals": originals.astype("float32"),
         "reconstructions": made.astype("float32"),

@@ -120,10 +120,7 @@ class Bench:
         import unbraid
         from unbraid.workers import run_jobs
 
-        full = {
-            label: {"out": str(self.out), "device": "cpu", "progress": True, **job}
-            for label, job in jobs.items()
-        }
+        full = {label: {"out": str(self.out), "device": "cpu", "progress": True, **job} for label, job in jobs.items()}
         if self.processes > 1 and self.scale != "smoke":
             parts = [
                 ({**job, "seeds": [s]} if apart else job)
@@ -156,9 +153,7 @@ def values(run: Any, score: str, part: str | None = None) -> list[float]:
 
 def claim_ids() -> list[str]:
     """All claims, in the order of the papers."""
-    return sorted(
-        _id(path) for path in Path(__file__).parent.glob("paper_*/*.py") if not path.stem.startswith("_")
-    )
+    return sorted(_id(path) for path in Path(__file__).parent.glob("paper_*/*.py") if not path.stem.startswith("_"))
 
 
 def _id(path: Path) -> str:
@@ -181,9 +176,7 @@ def title(identity: str) -> str:
     return (ast.get_docstring(ast.parse(_path(identity).read_text())) or "").split("\n")[0]
 
 
-def run_claim(
-    identity: str, scale: str, out: Path, *, processes: int, data: str | None = None
-) -> dict[str, Any]:
+def run_claim(identity: str, scale: str, out: Path, *, processes: int, data: str | None = None) -> dict[str, Any]:
     """Run one claim and keep its result as `out/results/<claim>.<scale>.json`."""
     from unbraid import storage
 

@@ -27,9 +27,7 @@ def update(path: Path, result: dict[str, Any]) -> None:
     kept[f"{result['claim']} {result['scale']}"] = {k: v for k, v in result.items() if k != "figures"}
     path.parent.mkdir(parents=True, exist_ok=True)
     storage.write_json(data, dict(sorted(kept.items())))
-    storage.write_text(
-        path, "\n".join([HEAD, *(_overview(kept)), *(_entry(kept[key]) for key in sorted(kept))])
-    )
+    storage.write_text(path, "\n".join([HEAD, *(_overview(kept)), *(_entry(kept[key]) for key in sorted(kept))]))
 
 
 def _overview(kept: dict[str, Any]) -> list[str]:
@@ -47,9 +45,7 @@ def _entry(one: dict[str, Any]) -> str:
     rows = ledger_rows(one)
     if rows:
         lines += ["| | paper | ours | seeds | agrees |", "|--|--|--|--|--|"]
-        lines += [
-            f"| {r['claim']} | {r['paper']} | {r['ours']} | {r['seeds']} | {r['agrees']} |" for r in rows
-        ]
+        lines += [f"| {r['claim']} | {r['paper']} | {r['ours']} | {r['seeds']} | {r['agrees']} |" for r in rows]
         lines.append("")
     lines += [f"- {'✓' if held else '✗'} {sentence}" for sentence, held in one["orderings"].items()]
     lines += ["", *one["notes"], *(f"{c['name']}: {c['note']}" for c in one["cells"] if c["note"]), ""]

@@ -21,6 +21,4 @@ CHECKSUMS = {
 def fashion_mnist() -> Data:
     """Clothes, 28x28, the official training and test images together; factor: the class."""
     images, labels = images_and_labels("fashion_mnist", CHECKSUMS, FOLDERS)
-    return Data(
-        "fashion_mnist", Stored(images), (1, 28, 28), "unit", (Factor("class", 10, "category"),), labels
-    )
+    return Data("fashion_mnist", Stored(images), (1, 28, 28), "unit", (Factor("class", 10, "category"),), labels)

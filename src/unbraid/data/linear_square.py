@@ -22,9 +22,7 @@ def linear_square(ratio: float = 2.0, samples: int = 50000, seed: int = 0) -> Da
     points = square(samples, ratio, generator(seed))
     axis = np.array([1.0, -1.0, 1.0]) / np.sqrt(3)
     embedded = (points * [ratio, 1.0]) @ _rotation(axis, np.pi / 4)[:, :2].T
-    return square_data(
-        named("linear_square", {"ratio": ratio, "samples": samples, "seed": seed}), points, embedded
-    )
+    return square_data(named("linear_square", {"ratio": ratio, "samples": samples, "seed": seed}), points, embedded)
 
 
 def generator(seed: int) -> np.random.Generator:

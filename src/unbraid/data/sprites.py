@@ -19,15 +19,11 @@ from unbraid.errors import UserError
 from unbraid.factors import Factor
 
 Numbers = NDArray[np.float64]
-MARGIN = (
-    0.25  # of the picture: how near a sprite's centre comes to the edge; the largest sprite reaches 0.2121
-)
+MARGIN = 0.25  # of the picture: how near a sprite's centre comes to the edge; the largest sprite reaches 0.2121
 MOST_BYTES = 2**30
 
 
-def sprites(
-    shapes: int = 3, scales: int = 6, orientations: int = 40, positions: int = 32, pixels: int = 64
-) -> Data:
+def sprites(shapes: int = 3, scales: int = 6, orientations: int = 40, positions: int = 32, pixels: int = 64) -> Data:
     """Binary pictures of one sprite, every combination of five factors, drawn instead of downloaded.
 
     Angles are k/orientations of a full turn, so all of them differ; in the official dSprites the first and
@@ -47,9 +43,7 @@ def sprites(
         raise UserError(f"shapes={shapes}: there are {len(SHAPES)}: {', '.join(SHAPES)}")
     places = _places(positions, pixels)
     if shapes * scales * orientations * places.canvas**2 * len(places.phases) ** 2 > MOST_BYTES:
-        raise UserError(
-            f"positions={positions}: too fine for {pixels} pixels: use fewer positions or more pixels"
-        )
+        raise UserError(f"positions={positions}: too fine for {pixels} pixels: use fewer positions or more pixels")
     bank = _bank(shapes, scales, orientations, pixels, places)
     factors = (
         Factor("shape", shapes, "category"),

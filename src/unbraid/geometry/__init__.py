@@ -58,9 +58,7 @@ def spread_points(codes: Any, points: int, seed: int) -> Any:
     if points < 1:
         raise UserError(f"points={points}: at least 1 is needed")
     if getattr(codes, "ndim", 0) != 2 or 0 in codes.shape:
-        raise UserError(
-            f"codes must be an array (samples, latents), not {tuple(getattr(codes, 'shape', ()))}"
-        )
+        raise UserError(f"codes must be an array (samples, latents), not {tuple(getattr(codes, 'shape', ()))}")
     if len(codes) <= points:
         return codes
     return codes[np.random.default_rng(seed).choice(len(codes), points, replace=False)]
@@ -72,9 +70,7 @@ def active_mask(active: Any, latents: int) -> np.ndarray | None:
         return None
     mask = np.asarray(active)
     if mask.shape != (latents,) or mask.dtype != bool:
-        raise UserError(
-            f"active must be a mask of {latents} booleans, not {mask.dtype} of shape {mask.shape}"
-        )
+        raise UserError(f"active must be a mask of {latents} booleans, not {mask.dtype} of shape {mask.shape}")
     return mask
 
 
@@ -99,9 +95,7 @@ def _jacobians(decode: Callable[[Tensor], Tensor], codes: Any, chunk: int) -> It
             shape = decode(codes[:2]).shape
         except RuntimeError as error:
             reason = str(error).split("\n")[0]
-            raise UserError(
-                f"the decoder does not take codes of shape {tuple(codes[:2].shape)}: {reason}"
-            ) from error
+            raise UserError(f"the decoder does not take codes of shape {tuple(codes[:2].shape)}: {reason}") from error
     if not shape or shape[0] != len(codes[:2]):
         raise UserError(
             f"the decoder must give one row per code; for {len(codes[:2])} codes it gave shape {tuple(shape)}"

@@ -29,9 +29,7 @@ def active_units(mean: Any, variance: Any, *, kl: Any = None) -> Score:
     if mean.shape != variance.shape:
         raise UserError(f"mean has shape {mean.shape} but variance {variance.shape}; they must be equal")
     if (variance < 0).any():
-        raise UserError(
-            f"variance has a negative value ({variance.min():g}); give variances, not their logarithms"
-        )
+        raise UserError(f"variance has a negative value ({variance.min():g}); give variances, not their logarithms")
     spread, noise = mean.std(axis=0), variance.mean(axis=0)
     by_spread, by_noise = spread > SPREAD, noise < NOISE
     parts: dict[str, Any] = {

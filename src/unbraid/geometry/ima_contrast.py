@@ -37,9 +37,7 @@ def ima_contrast(
     if mask is not None:
         parts["active"] = float(contrast(grams[:, mask][:, :, mask]).mean())
     if not np.isfinite(per_point).all():
-        warnings.append(
-            "columns of the Jacobian are linearly dependent at some points: the contrast is infinite there"
-        )
+        warnings.append("columns of the Jacobian are linearly dependent at some points: the contrast is infinite there")
     return Score(
         value=float(per_point.mean()),
         parts=parts,

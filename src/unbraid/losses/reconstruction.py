@@ -16,11 +16,7 @@ KINDS = ("bernoulli", "squared")
 def reconstruction_error(kind: str, x: Tensor, raw: Tensor) -> Tensor:
     """Negative log-likelihood in nats for "bernoulli", |x - g|² (thesis Eq. 3.6, no factor ½) for "squared"."""
     raw = raw.to(x.dtype)  # half precision ends here
-    error = (
-        (x - raw).square()
-        if kind == "squared"
-        else binary_cross_entropy_with_logits(raw, x, reduction="none")
-    )
+    error = (x - raw).square() if kind == "squared" else binary_cross_entropy_with_logits(raw, x, reduction="none")
     return error.flatten(1).sum(-1)
 
 

@@ -40,7 +40,5 @@ class Autoencoder(Method):
 
     def loss(self, batch: Batch, step: int) -> Terms:
         """Reconstruction error, Eq. 3.1."""
-        error = reconstruction_error(
-            self.reconstruction, batch["x"], self.decoder(self.encode(batch["x"]))
-        ).mean()
+        error = reconstruction_error(self.reconstruction, batch["x"], self.decoder(self.encode(batch["x"]))).mean()
         return {"loss": error, "reconstruction": error}

@@ -20,9 +20,7 @@ class BetaVAE(VAE):
         reconstruction: "squared", "bernoulli", or "auto" to choose by the data (0..1 pixels: bernoulli).
     """
 
-    def __init__(
-        self, net: Net, latents: int = 10, *, beta: float = 4.0, reconstruction: str = "auto"
-    ) -> None:
+    def __init__(self, net: Net, latents: int = 10, *, beta: float = 4.0, reconstruction: str = "auto") -> None:
         super().__init__(net, latents, reconstruction=reconstruction)
         self.beta = beta
 

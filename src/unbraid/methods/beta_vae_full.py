@@ -21,9 +21,7 @@ class BetaVAEFull(Autoencoder):
         reconstruction: "squared", "bernoulli", or "auto" to choose by the data (0..1 pixels: bernoulli).
     """
 
-    def __init__(
-        self, net: Net, latents: int = 10, *, beta: float = 4.0, reconstruction: str = "auto"
-    ) -> None:
+    def __init__(self, net: Net, latents: int = 10, *, beta: float = 4.0, reconstruction: str = "auto") -> None:
         super().__init__(net, latents, reconstruction=reconstruction)
         self.noise = latents
         self.beta = beta
@@ -40,8 +38,6 @@ class BetaVAEFull(Autoencoder):
     def loss(self, batch: Batch, step: int) -> Terms:
         """Reconstruction of a sampled code plus beta times Eq. 3.30."""
         q = self.posterior(batch["x"])
-        error = reconstruction_error(
-            self.reconstruction, batch["x"], self.decoder(q.sample(batch["noise"]))
-        ).mean()
+        error = reconstruction_error(self.reconstruction, batch["x"], self.decoder(q.sample(batch["noise"]))).mean()
         kl = q.kl().mean()
         return {"loss": error + self.beta * kl, "reconstruction": error, "kl": kl}

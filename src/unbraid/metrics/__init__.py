@@ -48,9 +48,7 @@ def check(codes: Any, factors: Any) -> tuple[np.ndarray, np.ndarray]:
     """Codes and factors as 2-D float arrays of equal length, or one clear line saying why not."""
     codes, factors = table(codes, "codes"), table(factors, "factors")
     if len(codes) != len(factors):
-        raise UserError(
-            f"codes have {len(codes)} rows but factors {len(factors)}; they must describe the same samples"
-        )
+        raise UserError(f"codes have {len(codes)} rows but factors {len(factors)}; they must describe the same samples")
     return codes, factors
 
 
@@ -70,9 +68,7 @@ def table(values: Any, name: str) -> np.ndarray:
         raise UserError(f"{name} has a single row; a score needs many samples")
     if not np.isfinite(array).all():
         row, column = np.argwhere(~np.isfinite(array))[0]
-        raise UserError(
-            f"{name} has a value that is not finite (row {row}, column {column}: {array[row, column]})"
-        )
+        raise UserError(f"{name} has a value that is not finite (row {row}, column {column}: {array[row, column]})")
     return array
 
 

@@ -165,14 +165,10 @@ def _vote(classes: np.ndarray) -> np.ndarray:
     """The most frequent class of each row, the smallest one where two are equally frequent."""
     size = int(classes.max()) + 1
     rows = np.arange(len(classes))[:, None] * size
-    return (
-        np.bincount((rows + classes).ravel(), minlength=len(classes) * size).reshape(-1, size).argmax(axis=1)
-    )
+    return np.bincount((rows + classes).ravel(), minlength=len(classes) * size).reshape(-1, size).argmax(axis=1)
 
 
-def _gaps(
-    accuracies: np.ndarray, constant: np.ndarray, kinds: list[str], varies: np.ndarray, form: str
-) -> np.ndarray:
+def _gaps(accuracies: np.ndarray, constant: np.ndarray, kinds: list[str], varies: np.ndarray, form: str) -> np.ndarray:
     """The summands of Eq. 3.32; nan for a factor that never varies."""
     scale = np.where(varies, constant, np.nan)
     terms = accuracies / scale
@@ -190,15 +186,11 @@ def _gaps(
 
 def _perfect(factors: np.ndarray, kinds: list[str]) -> np.ndarray:
     """The factors as codes; a category by its class numbers."""
-    columns = [
-        distinct(c).astype(float) if k == "category" else c for c, k in zip(factors.T, kinds, strict=True)
-    ]
+    columns = [distinct(c).astype(float) if k == "category" else c for c, k in zip(factors.T, kinds, strict=True)]
     return np.stack(columns, axis=1)
 
 
-def _warnings(
-    codes: np.ndarray, constant: np.ndarray, kinds: list[str], varies: np.ndarray, form: str
-) -> list[str]:
+def _warnings(codes: np.ndarray, constant: np.ndarray, kinds: list[str], varies: np.ndarray, form: str) -> list[str]:
     found = []
     dead = constant_columns(codes, 1)
     if dead.any():
@@ -208,9 +200,7 @@ def _warnings(
     for i in np.flatnonzero(varies):
         if kinds[i] == "category" and form != "normalised":
             most = (1 - constant[i]) / constant[i]
-            found.append(
-                f"the term of the category in column {i} can reach {most:.2f}, not 1: see form='normalised'"
-            )
+            found.append(f"the term of the category in column {i} can reach {most:.2f}, not 1: see form='normalised'")
     if codes.shape[1] == 1:
         found.append("a single latent has no second best, which counts as 0")
     return found

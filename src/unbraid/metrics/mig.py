@@ -67,9 +67,7 @@ def mig(codes: Any, factors: Any, *, kinds: Sequence[Factor | str] | None = None
             "kinds": kind,
             "binned_factors": [j for j, k in enumerate(kind) if is_binned(factors[:, j], k)],
         },
-        ceiling=float(
-            np.nanmean(_gaps(mutual_information(_perfect(factors, truth, bins), truth), entropies))
-        ),
+        ceiling=float(np.nanmean(_gaps(mutual_information(_perfect(factors, truth, bins), truth), entropies))),
         warnings=tuple(_warnings(codes, binned, truth, kinds, bins)),
     )
 
@@ -96,22 +94,16 @@ def _warnings(
     constant = constant_columns(codes, bins)
     if constant.any():
         found.append(f"constant code columns {np.flatnonzero(constant).tolist()} carry no information")
-    crowded = [
-        int(j) for j in np.flatnonzero(~constant) if np.bincount(binned[:, j]).max() > 0.95 * len(codes)
-    ]
+    crowded = [int(j) for j in np.flatnonzero(~constant) if np.bincount(binned[:, j]).max() > 0.95 * len(codes)]
     if crowded:
-        found.append(
-            f"code columns {crowded} have over 95 % of the samples in one bin: outliers set its range"
-        )
+        found.append(f"code columns {crowded} have over 95 % of the samples in one bin: outliers set its range")
     for j, size in enumerate(truth.max(axis=0) + 1):
         named = kinds[j] if kinds is not None else j
         label = f"{named.name!r}" if isinstance(named, Factor) else f"in column {j}"
         if size == 1:
             found.append(f"factor {label} never varies and is left out of the mean")
         elif size > bins:
-            found.append(
-                f"{bins} bins are coarser than factor {label} ({size} values): compare with the ceiling"
-            )
+            found.append(f"{bins} bins are coarser than factor {label} ({size} values): compare with the ceiling")
     if codes.shape[1] == 1:
         found.append("a single latent has no second best, which counts as 0")
     return found

@@ -11,6 +11,7 @@ import copy
 import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import torch
@@ -77,9 +78,7 @@ def open_net(what: Any, shape: tuple[int, ...], pixels: str) -> Net:
     if callable(what):
         return Net(what, shape, pixels, f"own-{getattr(what, '__name__', type(what).__name__)}")
     if not isinstance(what, str):
-        raise UserError(
-            f"net must be a name, a file, a function or a pair of modules, not {type(what).__name__}"
-        )
+        raise UserError(f"net must be a name, a file, a function or a pair of modules, not {type(what).__name__}")
     if what == "auto":
         what = "conv" if len(shape) == 3 and min(shape[1:]) >= 16 else "mlp"
     name, options = catalog.parse("networks", what)
@@ -99,4 +98,4 @@ def fingerprint(*modules: nn.Module) -> str:
 
 def layers(sizes: list[int], activation: type[nn.Module]) -> list[nn.Module]:
     """Fully connected layers, an activation after each."""
-    return [m for a, b in zip(sizes, sizes[1:], strict=False) for m in (nn.Linear(a, b), activation())]
+    return [m for a, b in pairwise(sizes) for m in (nn.Linear(a, b), activation())]

@@ -14,9 +14,7 @@ from unbraid.networks.conv import Fit
 def celeba(shape: tuple[int, ...], latents: int) -> Pair:
     """Four halvings; the decoder's first layer gives 64 channels on the coarsest grid."""
     if len(shape) != 3:
-        raise UserError(
-            f"net celeba needs images (channels, height, width), the data have shape {shape}: use net mlp"
-        )
+        raise UserError(f"net celeba needs images (channels, height, width), the data have shape {shape}: use net mlp")
     channels, height, width = shape
     rows, columns = ceil(height / 16), ceil(width / 16)
     encoder: list[nn.Module] = [Fit(rows * 16, columns * 16)]

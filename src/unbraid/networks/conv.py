@@ -27,9 +27,7 @@ class Fit(nn.Module):
 def conv(shape: tuple[int, ...], latents: int) -> Pair:
     """At 64×64: 32 k4, 32 k4, 64 k2, 64 k2, FC256; FC256, FC1024, then 64, 32, 32, C transposed k4; all stride 2, ReLU."""
     if len(shape) != 3:
-        raise UserError(
-            f"net conv needs images (channels, height, width), the data have shape {shape}: use net mlp"
-        )
+        raise UserError(f"net conv needs images (channels, height, width), the data have shape {shape}: use net mlp")
     channels, height, width = shape
     halvings = max(1, floor(log2(min(height, width) / 4)))
     rows, columns = ceil(height / 2**halvings), ceil(width / 2**halvings)

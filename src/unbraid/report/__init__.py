@@ -34,9 +34,7 @@ def report_html(groups: Sequence[Sequence[Run]]) -> str:
     """The report of runs already read, as one page."""
     under = _under(groups[0][0])
     if len(groups) > 1:
-        return document(
-            many.heading(groups), many.compare_sentence(groups), under, many.compare_sections(groups)
-        )
+        return document(many.heading(groups), many.compare_sentence(groups), under, many.compare_sections(groups))
     group = groups[0]
     title = one.title(group[0])
     if len(group) > 1:

@@ -47,9 +47,7 @@ def _ending(run: Run) -> Iterator[Advice]:
         when = f" ({reason})" if reason else ""
         yield Advice("alarm", f"The term {term} became NaN{when}: lower lr, or clip the gradient.")
     elif status == "stopped":
-        yield Advice(
-            "alarm", f"This run was stopped early{': ' + reason if reason else ''}. Start it again to go on."
-        )
+        yield Advice("alarm", f"This run was stopped early{': ' + reason if reason else ''}. Start it again to go on.")
     if status == "running":
         step, steps = show(run.state.get("step")), show(run.config.get("steps"))
         yield Advice("note", f"This run is still going: step {step} of {steps}.")
@@ -61,14 +59,11 @@ def _latents(run: Run) -> Iterator[Advice]:
         return
     active = sum(latents.active)
     if active == 0:
-        yield Advice(
-            "alarm", "Posterior collapse: no latent carries information. Lower beta, or warm it up slowly."
-        )
+        yield Advice("alarm", "Posterior collapse: no latent carries information. Lower beta, or warm it up slowly.")
     elif active < factors:
         yield Advice(
             "warn",
-            f"Over-pruned: {active} active latents cannot hold {factors} factors. "
-            "Lower beta, or allow more latents.",
+            f"Over-pruned: {active} active latents cannot hold {factors} factors. Lower beta, or allow more latents.",
         )
 
 
@@ -83,13 +78,9 @@ def _regime(run: Run) -> Iterator[Advice]:
             "form (the line is 3 %). Train longer, or raise beta.",
         )
         return
-    late = next(
-        (after for before, after in pairwise(reversed(range(len(delta)))) if not delta[after] < LIMIT), None
-    )
+    late = next((after for before, after in pairwise(reversed(range(len(delta)))) if not delta[after] < LIMIT), None)
     if late is not None and steps[late] > 0.5 * steps[-1]:
-        yield Advice(
-            "warn", f"Polarized only late, after step {show(steps[late])}: more steps would settle it."
-        )
+        yield Advice("warn", f"Polarized only late, after step {show(steps[late])}: more steps would settle it.")
 
 
 def _curves(run: Run) -> Iterator[Advice]:
@@ -106,9 +97,7 @@ def _curves(run: Run) -> Iterator[Advice]:
             float(np.mean(values[-len(values) // 10 :])),
         )
         if start - end < 0.03 * abs(start):
-            yield Advice(
-                "warn", "Reconstruction has not moved since the start: beta may be too high, or lr too low."
-            )
+            yield Advice("warn", "Reconstruction has not moved since the start: beta may be too high, or lr too low.")
 
 
 def _falling(values: list[float]) -> bool:
@@ -118,9 +107,7 @@ def _falling(values: list[float]) -> bool:
     tenth = len(values) // 10
     before, after = np.asarray(values[-2 * tenth : -tenth]), np.asarray(values[-tenth:])
     drop = float(before.mean() - after.mean())
-    noise = float(np.std(np.concatenate([before - before.mean(), after - after.mean()]))) * math.sqrt(
-        2 / tenth
-    )
+    noise = float(np.std(np.concatenate([before - before.mean(), after - after.mean()]))) * math.sqrt(2 / tenth)
     return drop > 0.02 * (max(values) - min(values)) and drop > 2 * noise
 
 
@@ -136,9 +123,7 @@ def _geometry(run: Run) -> Iterator[Advice]:
         )
     ambiguous = number(score.parts.get("ambiguous"))
     singular = [v for v in floats(score.parts.get("singular_values")) if v > 0]
-    close = any(
-        abs(a - b) < 0.1 * max(a, b) for a, b in pairwise(singular) if max(a, b) > 0.05 * max(singular)
-    )
+    close = any(abs(a - b) < 0.1 * max(a, b) for a, b in pairwise(singular) if max(a, b) > 0.05 * max(singular))
     if close or (ambiguous is not None and ambiguous > 0.1) or score.parts.get("ambiguous") is True:
         yield Advice(
             "note",

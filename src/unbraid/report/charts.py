@@ -84,9 +84,7 @@ def scatter_chart(
     height: int = 280,
 ) -> Safe:
     """Points with optional whiskers; large clouds are drawn as one path and carry no tooltips."""
-    x, y, frame, said = _frame(
-        series, title, x_label, y_label, log_x, log_y, x_marks, y_marks, width, height, legend
-    )
+    x, y, frame, said = _frame(series, title, x_label, y_label, log_x, log_y, x_marks, y_marks, width, height, legend)
     many = sum(len(s.x) for s in series) > 300
     drawn = [_cloud(s, s.colour or f"s{at % COLOURS}", x, y, many) for at, s in enumerate(series)]
     return svg([*frame, *drawn, *said], width, height, title)
@@ -125,14 +123,8 @@ def _frame(
     parts += [tag("path", d=f"M{x(m.at):.1f} {top}V{bottom}", class_="mark") for m in x_marks]
     flat = [m for m in y_marks if y.holds(m.at)]
     parts += [tag("path", d=f"M{left:.1f} {y(m.at):.1f}H{width - 14}", class_="mark") for m in flat]
-    said = [
-        tag("text", m.label, x=f"{x(m.at):.1f}", y=top - 4, class_="marked mid") for m in x_marks if m.label
-    ]
-    said += [
-        tag("text", m.label, x=width - 16, y=f"{y(m.at) - 4:.1f}", class_="marked end")
-        for m in flat
-        if m.label
-    ]
+    said = [tag("text", m.label, x=f"{x(m.at):.1f}", y=top - 4, class_="marked mid") for m in x_marks if m.label]
+    said += [tag("text", m.label, x=width - 16, y=f"{y(m.at) - 4:.1f}", class_="marked end") for m in flat if m.label]
     return x, y, parts, said
 
 
@@ -154,8 +146,7 @@ def _legend(series: Sequence[Series], width: int) -> tuple[list[Safe], int]:
 
 def _line(series: Series, colour: str, x: Axis, y: Axis, dots: bool) -> Safe:
     points = [
-        (x(a), y(b), a, b) if x.holds(a) and y.holds(b) else None
-        for a, b in zip(series.x, series.y, strict=True)
+        (x(a), y(b), a, b) if x.holds(a) and y.holds(b) else None for a, b in zip(series.x, series.y, strict=True)
     ]
     runs: list[list[tuple[float, float]]] = [[]]
     for point in points:
@@ -167,9 +158,7 @@ def _line(series: Series, colour: str, x: Axis, y: Axis, dots: bool) -> Safe:
     parts = [_band(series, colour, x, y), tag("path", d=path, class_=f"line {colour}") if path else None]
     found = [(at, point) for at, point in enumerate(points) if point]
     every = math.ceil(len(found) / 48) if found else 1
-    for at, (left, up, a, b) in found[
-        ::-every
-    ]:  # from the end, so that the last value always has its tooltip
+    for at, (left, up, a, b) in found[::-every]:  # from the end, so that the last value always has its tooltip
         said = series.labels[at] if series.labels else f"{series.label}: {show(b, 4)} at {show(a, 4)}"
         parts.append(_dot(left, up, colour if dots else f"hover {colour}", said))
     return join(parts)
@@ -198,12 +187,7 @@ def _cloud(series: Series, colour: str, x: Axis, y: Axis, many: bool) -> Safe:
     parts: list[Safe] = []
     for at in held:
         a, b = series.x[at], series.y[at]
-        if (
-            series.low is not None
-            and series.high is not None
-            and y.holds(series.low[at])
-            and y.holds(series.high[at])
-        ):
+        if series.low is not None and series.high is not None and y.holds(series.low[at]) and y.holds(series.high[at]):
             whisker = f"M{x(a):.1f} {y(series.low[at]):.1f}V{y(series.high[at]):.1f}"
             parts.append(tag("path", d=whisker, class_=f"line {colour}"))
         said = series.labels[at] if series.labels else f"{series.label}: {show(a, 4)}, {show(b, 4)}"

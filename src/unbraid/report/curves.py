@@ -74,8 +74,7 @@ def latent_series(run: Run, name: str) -> list[Series]:
     quiet = [at for at in order if at not in used]
     lines = [Series(f"latent {at}", steps, [row[at] for row in rows], colour="quiet") for at in quiet]
     return lines + [
-        Series(f"latent {at}", steps, [row[at] for row in rows], colour=f"s{place}")
-        for place, at in enumerate(used)
+        Series(f"latent {at}", steps, [row[at] for row in rows], colour=f"s{place}") for place, at in enumerate(used)
     ]
 
 

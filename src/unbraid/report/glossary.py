@@ -21,9 +21,7 @@ WORDS = {
     "distance_to_orthogonality": Word(
         "Distance to orthogonality", "Lower is better: 0 means the decoder's axes are its own principal axes."
     ),
-    "active_units": Word(
-        "Active latents", "Latents that carry information; the others are noise to the decoder."
-    ),
+    "active_units": Word("Active latents", "Latents that carry information; the others are noise to the decoder."),
     "ima_contrast": Word(
         "IMA contrast", "Lower is better: 0 means the columns of the decoder's Jacobian are orthogonal."
     ),
@@ -33,12 +31,8 @@ WORDS = {
     ),
     "dci": Word("DCI disentanglement", "Higher is better: each latent matters to one factor only."),
     "sap": Word("SAP", "Higher is better: one latent separates a factor far better than the next."),
-    "factor_vae": Word(
-        "FactorVAE score", "Higher is better: a fixed factor shows as the latent of least variance."
-    ),
-    "beta_vae": Word(
-        "β-VAE score", "Higher is better: a linear rule names the factor that two images share."
-    ),
+    "factor_vae": Word("FactorVAE score", "Higher is better: a fixed factor shows as the latent of least variance."),
+    "beta_vae": Word("β-VAE score", "Higher is better: a linear rule names the factor that two images share."),
     "modularity": Word("Modularity", "Higher is better: each latent depends on one factor at most."),
     "irs": Word("IRS", "Higher is better: latents stay put when other factors change."),
 }

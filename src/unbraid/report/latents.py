@@ -51,9 +51,7 @@ def latents_of(run: Run) -> Latents:
     option = run.config.get("options")
     asked = number(option.get("latents")) if isinstance(option, dict) else None
     sizes = [len(order), len(noise), len(kl), len(flags), 0 if information is None else len(information)]
-    count = (
-        max([*sizes, 0]) or int(asked or 0) or (0 if shown is None else int(np.max(shown, initial=-1)) + 1)
-    )
+    count = max([*sizes, 0]) or int(asked or 0) or (0 if shown is None else int(np.max(shown, initial=-1)) + 1)
     if not order and noise:
         order = sorted(range(len(noise)), key=lambda at: (math.isnan(noise[at]), noise[at]))
     order = [at for at in order if at < count]

@@ -55,9 +55,7 @@ def seeds_sections(group: Group, prefix: str = "") -> list[Section]:
         found.append(Section("curves", "Training", figures(curves), "Mean over seeds; the band is one sd."))
     found.append(Section("runs", "Each seed", _each(group, prefix)))
     shared = replace(group[0], config=group[0].config | {"seed": ", ".join(run.seed for run in group)})
-    found.append(
-        Section("settings", "What was run", settings_table(shared, "One configuration, several seeds."))
-    )
+    found.append(Section("settings", "What was run", settings_table(shared, "One configuration, several seeds.")))
     return [Section(prefix + s.key, s.title, s.body, s.lead) for s in found]
 
 
@@ -81,9 +79,7 @@ def compare_sections(groups: Sequence[Group]) -> list[Section]:
         many = len(group) > 1
         prefix = f"c{at}-"
         inner = seeds_sections(group, prefix) if many else run_sections(group[0], prefix, 3)
-        parts.append(
-            fold(join([label, f" ({len(group)} seeds)" if many else ""]), render(inner, 3), f"c{at}")
-        )
+        parts.append(fold(join([label, f" ({len(group)} seeds)" if many else ""]), render(inner, 3), f"c{at}"))
     found.append(Section("configurations", "Each configuration", join(parts)))
     return found
 
@@ -91,11 +87,7 @@ def compare_sections(groups: Sequence[Group]) -> list[Section]:
 def labels_of(groups: Sequence[Group]) -> list[str]:
     """What tells the configurations apart, in words."""
     flats = [{k: plain(v) for k, v in flat(group[0].config) if k != "seed"} for group in groups]
-    keys = [
-        key
-        for key in dict.fromkeys(k for one in flats for k in one)
-        if len({one.get(key) for one in flats}) > 1
-    ]
+    keys = [key for key in dict.fromkeys(k for one in flats for k in one) if len({one.get(key) for one in flats}) > 1]
     labels = []
     for one in flats:
         parts = [one.get("method", "a model")] + [
@@ -112,12 +104,8 @@ def shared_advice(group: Group) -> Safe:
         for advice in advise(run):
             about.setdefault((advice.level, advice.words), []).append(run.seed)
     lines = []
-    for (level, words), seeds in sorted(
-        about.items(), key=lambda item: ("alarm", "warn", "note").index(item[0][0])
-    ):
-        whose = (
-            "" if len(seeds) == len(group) else f" (seed{'s' if len(seeds) > 1 else ''} {', '.join(seeds)})"
-        )
+    for (level, words), seeds in sorted(about.items(), key=lambda item: ("alarm", "warn", "note").index(item[0][0])):
+        whose = "" if len(seeds) == len(group) else f" (seed{'s' if len(seeds) > 1 else ''} {', '.join(seeds)})"
         lines.append((level, words + whose))
     return bullet(lines) if lines else tag("p", "Nothing stands out.")
 
@@ -132,9 +120,7 @@ def _seed_table(group: Group, names: Sequence[str]) -> Safe:
         better = "lower" if first.scores[name].best == "low" else "higher"
         ends = f"{show(low)} to {show(high)}"
         drawn = join([dots, tag("span", ends, class_="note")]) if found else MISSING
-        rows.append(
-            [word(name).name, spread(list(found.values())), drawn, limit(first, first.scores[name]), better]
-        )
+        rows.append([word(name).name, spread(list(found.values())), drawn, limit(first, first.scores[name]), better])
     caption = f"Mean ± sd over {len(group)} seeds; each dot is one seed."
     return table(["Score", "Mean ± sd", "Seeds", "Limit", "Better"], rows, caption)
 
@@ -168,14 +154,8 @@ def _strips(groups: Sequence[Group], names: Sequence[str], labels: Sequence[str]
         rows = []
         for one, label in zip(found, labels, strict=True):
             dots = strip(list(one.values()), low, high, f"{word(name).name} of {label}", list(one))
-            rows.append(
-                tag("p", tag("span", label, class_="whose"), dots, tag("span", spread(list(one.values()))))
-            )
-        better = (
-            "lower is better"
-            if any(_low(run, name) for group in groups for run in group)
-            else "higher is better"
-        )
+            rows.append(tag("p", tag("span", label, class_="whose"), dots, tag("span", spread(list(one.values())))))
+        better = "lower is better" if any(_low(run, name) for group in groups for run in group) else "higher is better"
         note = f"{better}; from {show(low)} to {show(high)}"
         drawn.append(figure(word(name).name, tag("div", *rows, class_="strips"), note))
     return figures(drawn)

@@ -41,9 +41,7 @@ def table(head: Iterable[object], rows: Iterable[Iterable[object]], caption: str
         tag("tr", *(tag("td", cell) if at else tag("th", cell, scope="row") for at, cell in enumerate(row)))
         for row in rows
     ]
-    inner = tag(
-        "table", tag("caption", caption), tag("thead", top), tag("tbody", *body), class_=class_ or None
-    )
+    inner = tag("table", tag("caption", caption), tag("thead", top), tag("tbody", *body), class_=class_ or None)
     return tag("div", inner, class_="scroll", tabindex="0", role="region", aria_label=caption)
 
 

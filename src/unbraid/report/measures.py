@@ -82,9 +82,7 @@ def _units(run: Run) -> Safe | None:
     latents = latents_of(run)
     if not 0 < len(latents.active) <= 128:
         return None
-    boxes = [
-        tag("i", class_="on" if latents.active[at] else None, title=f"latent {at}") for at in latents.order
-    ]
+    boxes = [tag("i", class_="on" if latents.active[at] else None, title=f"latent {at}") for at in latents.order]
     label = f"{sum(latents.active)} of {latents.count} latents are active, ordered by noise"
     return tag("div", *boxes, class_="units", role="img", aria_label=label)
 
@@ -120,7 +118,5 @@ def _sentence(words: str) -> str:
 def bullet(sentences: Sequence[tuple[str, str]]) -> Safe:
     """Warnings as a list, how much each matters said in a word."""
     names = {"alarm": "Problem.", "warn": "Check.", "note": "Note."}
-    items = (
-        tag("li", tag("b", names[level]), " ", _sentence(words), class_=level) for level, words in sentences
-    )
+    items = (tag("li", tag("b", names[level]), " ", _sentence(words), class_=level) for level, words in sentences)
     return tag("ul", join(items), class_="advice")

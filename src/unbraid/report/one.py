@@ -42,9 +42,7 @@ def sections(run: Run, prefix: str = "", level: int = 2, alone: bool = True) -> 
     """Everything there is to show of a run; parts without anything to show are left out."""
     advice = advise(run) + ([ANECDOTE] if alone else [])
     found: list[Section | None] = [
-        Section(
-            "warnings", "What to know first", bullet(advice) if advice else tag("p", "Nothing stands out.")
-        ),
+        Section("warnings", "What to know first", bullet(advice) if advice else tag("p", "Nothing stands out.")),
         Section("scores", "Scores", cards(run, level + 1)) if run.scores else None,
         _part(
             "curves",
@@ -60,9 +58,7 @@ def sections(run: Run, prefix: str = "", level: int = 2, alone: bool = True) -> 
             "Originals above, reconstructions below.",
         ),
         _scene("traversals", "Traversals", traversals(run), _walk(run)),
-        _scene(
-            "plane", "The code", plane(run), "The two least noisy latents, at the mean of each sample's code."
-        ),
+        _scene("plane", "The code", plane(run), "The two least noisy latents, at the mean of each sample's code."),
         _information(run),
         _geometry(run),
         Section("table", "All scores and their settings", score_table(run)) if run.scores else None,
@@ -125,9 +121,7 @@ def _information(run: Run) -> Section | None:
     latents, factors = latents_of(run), run.factors
     if latents.information is None:
         return None
-    columns = [
-        factors[at] if at < len(factors) else f"factor {at}" for at in range(latents.information.shape[1])
-    ]
+    columns = [factors[at] if at < len(factors) else f"factor {at}" for at in range(latents.information.shape[1])]
     order = [at for at in latents.order if at < len(latents.information)]
     body = heat_table(
         latents.information[order],
@@ -148,11 +142,7 @@ def _geometry(run: Run) -> Section | None:
         score = run.scores[name]
         beside = limit(run, score)
         words = value_text(score) + (f", {beside}" if beside != "–" else "")
-        inner = [
-            f"{part.replace('_', ' ')}: {_said(value)}"
-            for part, value in score.parts.items()
-            if _small(value)
-        ]
+        inner = [f"{part.replace('_', ' ')}: {_said(value)}" for part, value in score.parts.items() if _small(value)]
         rows.append(tag("dt", word(name).name))
         rows.append(tag("dd", tag("b", words), *(join([tag("br"), line]) for line in inner)))
     if not rows:

@@ -35,14 +35,10 @@ def document(title: str, summary: str, under: str, sections: Sequence[Section]) 
         tag("title", f"{title} · Unbraid"),
         tag("style", Safe(style)),
     )
-    top = tag(
-        "header", tag("p", under, class_="under"), tag("h1", title), tag("p", summary, class_="summary")
-    )
+    top = tag("header", tag("p", under, class_="under"), tag("h1", title), tag("p", summary, class_="summary"))
     links = [tag("a", section.title, href=f"#{section.key}") for section in sections]
     nav = tag("nav", *links, aria_label="Sections") if len(links) > 3 else None
-    foot = tag(
-        "footer", tag("p", "Made by Unbraid. This page holds everything it shows; it fetches nothing.")
-    )
+    foot = tag("footer", tag("p", "Made by Unbraid. This page holds everything it shows; it fetches nothing."))
     body = tag("body", top, nav, tag("main", render(sections, 2)), foot)
     return "<!doctype html>\n" + tag("html", head, body, lang="en") + "\n"
 

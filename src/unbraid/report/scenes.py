@@ -19,13 +19,7 @@ POINTS = 2000
 def reconstructions(run: Run) -> Safe | None:
     """Originals above what the model made of them, in strips that fit a narrow screen."""
     original, made = run.pictures.get("originals"), run.pictures.get("reconstructions")
-    if (
-        original is None
-        or made is None
-        or original.ndim != 4
-        or original.shape != made.shape
-        or not original.size
-    ):
+    if original is None or made is None or original.ndim != 4 or original.shape != made.shape or not original.size:
         return None
     count, strips = min(len(original), MOST), []
     for start in range(0, count, 6):
@@ -42,9 +36,7 @@ def traversals(run: Run) -> Safe | None:
         return None
     latents, factors = latents_of(run), run.factors
     shown = run.pictures.get("traversal_latents")
-    numbers = (
-        [int(v) for v in shown] if shown is not None and len(shown) == len(rows) else list(range(len(rows)))
-    )
+    numbers = [int(v) for v in shown] if shown is not None and len(shown) == len(rows) else list(range(len(rows)))
     values = run.pictures.get("traversal_values")
     parts: list[Safe] = []
     for at, images in zip(numbers, rows, strict=True):
@@ -58,9 +50,7 @@ def traversals(run: Run) -> Safe | None:
         said = [tag("b", f"Latent {at}"), tag("br"), ", ".join(facts)]
         last = f"knows {known}" if known else "" if used else "not used"
         said += [tag("br"), last] if last else []
-        ends = (
-            f" from {show(values[0])} to {show(values[-1])}" if values is not None and len(values) > 1 else ""
-        )
+        ends = f" from {show(values[0])} to {show(values[-1])}" if values is not None and len(values) > 1 else ""
         alt = f"Decoded images while latent {at} moves{ends}" + (f"; it knows {known}" if known else "")
         parts += [tag("p", join(said)), picture(images, alt)]
     return tag("div", *parts, class_="rows")
@@ -77,9 +67,7 @@ def plane(run: Run) -> Safe | None:
     order = [at for at in latents_of(run).order if at < mean.shape[1]] or list(range(mean.shape[1]))
     x, across = mean[keep, order[0]], f"latent {order[0]}"
     charts = []
-    columns = (
-        factors[keep].T if factors is not None and factors.ndim == 2 and len(factors) == len(mean) else []
-    )
+    columns = factors[keep].T if factors is not None and factors.ndim == 2 and len(factors) == len(mean) else []
     for at, column in enumerate(columns):
         name = run.factors[at] if at < len(run.factors) else f"factor {at}"
         y, upward = (mean[keep, order[1]], f"latent {order[1]}") if len(order) > 1 else (column, name)

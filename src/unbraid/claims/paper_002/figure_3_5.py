@@ -30,10 +30,8 @@ def run(bench: Bench) -> Outcome:
         for r in RATIOS
     ]
     orderings = {
-        "at ratio 1 the angles over restarts range over more than 30 degrees": float(np.ptp(angles[1.0]))
-        > 30,
-        "at ratio 1.5 the axes are found: the median restart is within 10 degrees": float(np.median(off[1.5]))
-        < 10,
+        "at ratio 1 the angles over restarts range over more than 30 degrees": float(np.ptp(angles[1.0])) > 30,
+        "at ratio 1.5 the axes are found: the median restart is within 10 degrees": float(np.median(off[1.5])) < 10,
     }
     return Outcome([], orderings, budget(jobs), figures=figures, notes=notes)
 

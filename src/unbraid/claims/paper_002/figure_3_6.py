@@ -77,9 +77,5 @@ def linear_eigenfaces(data: Any) -> np.ndarray:
     x = data.draw(data.rows("train")[:5000]).flatten(1)
     mean = x.mean(0)
     _, spread, axes = torch.pca_lowrank(x - mean, q=COMPONENTS, center=False)
-    steps = (
-        torch.linspace(-ALPHA, ALPHA, 7)[None, :, None]
-        * (spread / len(x) ** 0.5)[:, None, None]
-        * axes.T[:, None]
-    )
+    steps = torch.linspace(-ALPHA, ALPHA, 7)[None, :, None] * (spread / len(x) ** 0.5)[:, None, None] * axes.T[:, None]
     return (mean + steps).clamp(0, 1).unflatten(-1, data.shape).numpy()

@@ -18,8 +18,7 @@ def run(bench: Bench) -> Outcome:
     score = {b: float(np.mean(values(runs[str(b)], "disentanglement_score"))) for b in BETAS}
     far = {b: float(np.mean(values(runs[str(b)], "distance_to_orthogonality"))) for b in BETAS}
     orderings = {
-        "at the smallest beta the decoder is less orthogonal than at the thesis's 1e-3": far[1e-5]
-        > far[1e-3],
+        "at the smallest beta the decoder is less orthogonal than at the thesis's 1e-3": far[1e-5] > far[1e-3],
         "the best DS is at none of the ends": max(score, key=lambda b: score[b]) not in (BETAS[0], BETAS[-1]),
     }
     return Outcome(

@@ -14,9 +14,7 @@ def run(bench: Bench) -> Outcome:
     if bench.scale == "smoke":
         jobs = {label: {**job, "probe_every": 20, "steps": 60} for label, job in jobs.items()}
     runs = bench.train(jobs, metrics=("polarized_regime",))
-    return judged(
-        runs, {f"{k} d={d}": p for k, row in PUBLISHED.items() for d, p in row.items()}, budget(jobs)
-    )
+    return judged(runs, {f"{k} d={d}": p for k, row in PUBLISHED.items() for d, p in row.items()}, budget(jobs))
 
 
 def judged(runs: dict, published: dict[str, float], words: str, floor: float = 5.0) -> Outcome:
@@ -30,9 +28,7 @@ def judged(runs: dict, published: dict[str, float], words: str, floor: float = 5
         )
         for label, percent in published.items()
     ]
-    orderings = {
-        f"{cell.name[:-2]}: polarized for most of the time (over 90 %)": cell.mean > 90 for cell in cells
-    }
+    orderings = {f"{cell.name[:-2]}: polarized for most of the time (over 90 %)": cell.mean > 90 for cell in cells}
     return Outcome(
         cells, orderings, words, notes=["The thesis prints no spread; within 5 points counts as reproduced."]
     )

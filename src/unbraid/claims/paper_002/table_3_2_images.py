@@ -18,9 +18,7 @@ def run(bench: Bench) -> Outcome:
     for label in PUBLISHED:
         data, _, latents = label.partition(" d=")
         jobs[label] = (
-            dsprites(bench, latents=int(latents))
-            if data == "dsprites"
-            else digits(bench, data, "vae", int(latents))
+            dsprites(bench, latents=int(latents)) if data == "dsprites" else digits(bench, data, "vae", int(latents))
         )
     runs = bench.train(jobs, metrics=("polarized_regime",), apart=True)
     return judged(runs, PUBLISHED, budget(jobs))

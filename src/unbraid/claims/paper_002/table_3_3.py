@@ -21,11 +21,7 @@ def run(bench: Bench) -> Outcome:
         m: {"DS": values(r, "disentanglement_score"), "DtO": values(r, "distance_to_orthogonality")}
         for m, r in runs.items()
     }
-    cells = [
-        Cell(f"{m} {score}", PUBLISHED[m][score], ours[m][score])
-        for m in PUBLISHED
-        for score in ("DS", "DtO")
-    ]
+    cells = [Cell(f"{m} {score}", PUBLISHED[m][score], ours[m][score]) for m in PUBLISHED for score in ("DS", "DtO")]
     mean = {cell.name: cell.mean for cell in cells}
     orderings = {
         "beta-VAE DtO is below 0.05": mean["beta_vae DtO"] < 0.05,

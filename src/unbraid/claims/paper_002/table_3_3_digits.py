@@ -14,9 +14,7 @@ HAAR = 1.913  # DtO of a random rotation of six latents
 
 def run(bench: Bench) -> Outcome:
     """20 epochs at cpu scale where the thesis trains 400 and 500."""
-    jobs = {
-        f"{data} {method}": digits(bench, data, method) for data, row in PUBLISHED.items() for method in row
-    }
+    jobs = {f"{data} {method}": digits(bench, data, method) for data, row in PUBLISHED.items() for method in row}
     runs = bench.train(jobs, metrics=("distance_to_orthogonality", "active_units"), apart=True)
     cells = [
         Cell(f"{data} {method} DtO", published, values(runs[f"{data} {method}"], "distance_to_orthogonality"))
@@ -25,8 +23,7 @@ def run(bench: Bench) -> Outcome:
     ]
     mean = {cell.name: cell.mean for cell in cells}
     orderings = {
-        f"{data}: the VAE is at least 0.15 below a random rotation (1.913)": mean[f"{data} vae DtO"]
-        < HAAR - 0.15
+        f"{data}: the VAE is at least 0.15 below a random rotation (1.913)": mean[f"{data} vae DtO"] < HAAR - 0.15
         for data in PUBLISHED
     } | {
         f"{data}: the VAE is more orthogonal than AE and full covariance": all(

@@ -24,9 +24,7 @@ def run(bench: Bench) -> Outcome:
     mean = {cell.name: cell.mean for cell in cells}
     orderings = {
         "DS grows with the ratio": mean["ratio 1.0 DS"] < mean["ratio 1.2 DS"] < mean["ratio 1.5 DS"] + 0.02,
-        "DtO falls with the ratio": mean["ratio 1.0 DtO"]
-        > mean["ratio 1.2 DtO"]
-        > mean["ratio 1.5 DtO"] - 0.02,
+        "DtO falls with the ratio": mean["ratio 1.0 DtO"] > mean["ratio 1.2 DtO"] > mean["ratio 1.5 DtO"] - 0.02,
         "at ratio 1 the axes are arbitrary: DtO is spread over restarts (sd above 0.1)": cells[1].sd > 0.1,
     }
     return Outcome(cells, orderings, budget(jobs), notes=[

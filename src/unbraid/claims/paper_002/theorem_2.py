@@ -83,7 +83,7 @@ def train_exactly(x: Tensor, beta: float, latents: int, seed: int) -> dict[str, 
         loss.backward()
         return loss
 
-    search.step(closure)  # type: ignore[arg-type]
+    search.step(closure)
     with torch.no_grad():
         q = method.posterior(x)
         columns = torch.stack(
