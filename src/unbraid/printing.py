@@ -79,8 +79,8 @@ def score_rows(
     for name in metrics or []:
         if name not in known:
             raise unknown("metric", name, known)
-    array = read_codes(codes)
-    values, names, found = read_factors(factors)
+    array = read_codes(str(codes))
+    values, names, found = read_factors(str(factors))
     chosen = kinds or found
     for kind in chosen:
         if kind not in KINDS:

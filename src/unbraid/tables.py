@@ -47,7 +47,7 @@ class Table:
     columns: Columns | None
 
 
-def read_codes(path: str | Path) -> NDArray[Any]:
+def read_codes(path: str) -> NDArray[Any]:
     """The codes in a file, one row per sample."""
     codes = read_table(path).samples
     if codes is None:
@@ -58,7 +58,7 @@ def read_codes(path: str | Path) -> NDArray[Any]:
     return codes
 
 
-def read_factors(path: str | Path) -> tuple[NDArray[Any], tuple[str, ...], tuple[Kind, ...]]:
+def read_factors(path: str) -> tuple[NDArray[Any], tuple[str, ...], tuple[Kind, ...]]:
     """The factors in a file, with their names and kinds.
 
     Words are categories; whole numbers are ordered, up to a thousand different ones; all else is continuous.
@@ -70,7 +70,7 @@ def read_factors(path: str | Path) -> tuple[NDArray[Any], tuple[str, ...], tuple
     return table.columns.values, table.columns.names, table.columns.kinds
 
 
-def read_table(path: str | Path, all_factors: bool = False) -> Table:
+def read_table(path: str, all_factors: bool = False) -> Table:
     """Read a .npy, .npz or .csv file; all of it as factors if it marks none and they are asked for."""
     file = Path(path).expanduser()
     if not file.is_file():

@@ -70,7 +70,7 @@ def _measure(grams: np.ndarray) -> dict[str, Any]:
     return {
         "value": float(per_point.mean()),
         "per_point": per_point,
-        "haar": haar_baseline(grams.shape[-1]),
+        "haar": dict(zip(("mean", "sd"), haar_baseline(grams.shape[-1]), strict=True)),
         "singular_values": singular_values,
     }
 

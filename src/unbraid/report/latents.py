@@ -83,11 +83,23 @@ def polarisation(run: Run) -> tuple[list[float], list[float]]:
 def haar(run: Run) -> tuple[float, float | None] | None:
     """Mean and spread of the distance to orthogonality of a random decoder."""
     score = run.scores.get("distance_to_orthogonality")
-    held = score.parts.get("haar") if score else None
-    mean = number(held.get("mean")) if isinstance(held, dict) else number(held)
-    if mean is None:
+    return _baseline(score.parts) if score else None
+
+
+def among_active(run: Run) -> tuple[float, tuple[float, float | None]] | None:
+    """The distance to orthogonality of the active latents alone, and a random decoder's."""
+    score = run.scores.get("distance_to_orthogonality")
+    held = score.parts.get("active") if score else None
+    if not isinstance(held, dict):
         return None
-    return mean, number(held.get("sd")) if isinstance(held, dict) else None
+    value, base = number(held.get("value")), _baseline(held)
+    return (value, base) if value is not None and base is not None else None
+
+
+def _baseline(parts: dict[str, Any]) -> tuple[float, float | None] | None:
+    held = parts.get("haar")
+    mean = number(held.get("mean")) if isinstance(held, dict) else None
+    return None if mean is None else (mean, number(held["sd"]) if held and "sd" in held else None)
 
 
 def _flags(units: dict[str, Any]) -> list[bool]:

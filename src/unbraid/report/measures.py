@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from unbraid.report.bars import meter
 from unbraid.report.folder import Run, Score
 from unbraid.report.glossary import HEADLINES, ordered, word
-from unbraid.report.latents import haar, latents_of
+from unbraid.report.latents import among_active, haar, latents_of
 from unbraid.report.markup import Safe, join, table, tag
 from unbraid.report.numbers import MISSING, number, plain, show
 
@@ -72,6 +72,9 @@ def _card(run: Run, score: Score, level: int) -> Safe:
         elif score.best == "high" and 0 <= score.value <= 1:
             parts.append(meter(score.value, 1.0, f"{value}; {beside}", score.ceiling))
     words = [beside] if beside != MISSING else []
+    alone = among_active(run) if score.name == "distance_to_orthogonality" else None
+    if alone is not None:
+        words.append(f"active latents alone {show(alone[0])} (random {show(alone[1][0])})")
     words += [_numbers(score)] if score.name == "disentanglement_score" and _numbers(score) else []
     parts.append(tag("p", "; ".join(words), class_="of") if words else None)
     parts.append(tag("p", named.meaning, class_="how"))
