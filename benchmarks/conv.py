@@ -102,8 +102,11 @@ def main() -> None:
     except PackageNotFoundError:
         peer = ""
     variants = VARIANTS if peer else VARIANTS[:-1]
-    timing.print_setting(given, pythae=peer or "not installed, so not compared (pip install pythae)")
-    print("           which unbraid then tells to keep freed memory, and bare and pythae do not")
+    timing.print_setting(
+        given,
+        memory="freed memory is kept by unbraid, and given back by bare and pythae unless said otherwise",
+        pythae=peer or "not installed, so not compared (pip install pythae)",
+    )
     with tempfile.TemporaryDirectory() as given.folder:
         draw(given)
         found = timing.rounds(variants, given)

@@ -116,7 +116,7 @@ def print_setting(given: argparse.Namespace, **more: str) -> None:
         "unbraid": version("unbraid"),
         "python": platform.python_version(),
         "threads": f"{given.threads} in every process, of {os.cpu_count()} cores",
-        "allocator": f"{' '.join(platform.libc_ver())} as it comes: no {'*, '.join(ALLOCATOR)} in the environment",
+        "allocator": f"{' '.join(platform.libc_ver())} as it comes: MALLOC_*, GLIBC_TUNABLES and LD_PRELOAD are unset",
         "rounds": f"{given.rounds}, in turns, every measurement in a fresh process",
         **more,
     }
