@@ -58,11 +58,13 @@ def open_object(what: Any) -> Data:
     )
 
 
-def from_array(name: str, samples: NDArray[Any], columns: Columns | None = None) -> Data:
+def from_array(
+    name: str, samples: NDArray[Any], columns: Columns | None = None, *, fewest: int = FEWEST
+) -> Data:
     """Data from samples in any usual layout: bytes stay bytes, other numbers become float32."""
     samples = _channels_first(name, _plain_numbers(name, samples))
-    if len(samples) < FEWEST:
-        raise UserError(f"{name} has {len(samples)} samples: at least {FEWEST} are needed")
+    if len(samples) < fewest:
+        raise UserError(f"{name} has {len(samples)} samples: at least {fewest} are needed")
     if columns is not None and len(columns.values) != len(samples):
         raise UserError(f"{name}: {len(samples)} samples but {len(columns.values)} rows of factors")
     finite(name, samples)

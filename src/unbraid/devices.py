@@ -44,6 +44,11 @@ class Devices:
             return contextlib.nullcontext()
         return torch.autocast(self.device.type, dtype=self.dtype)
 
+    def wait(self) -> None:
+        """Until every process is here."""
+        if self.world > 1:
+            torch.distributed.barrier()
+
     def average(self, gradients: Sequence[Tensor]) -> list[Tensor]:
         """The mean over processes, sent as one flat vector."""
         flat = torch.cat([g.reshape(-1) for g in gradients])

@@ -184,9 +184,9 @@ class Run:
             )
         array = np.asarray(given)
         if list(array.shape[1:]) != list(shape):
-            from unbraid.data import open_data
+            from unbraid.datafiles import from_array
 
-            data = open_data(array)
+            data = from_array("samples", array, fewest=1)
             if list(data.shape) != list(shape):
                 raise UserError(f"samples of shape {tuple(array.shape[1:])} given, this run knows {tuple(shape)}")
             tensor = data.draw(torch.arange(len(data)))

@@ -229,22 +229,25 @@ def _train_together(
     group: Path = job["group"]
     group.mkdir(parents=True, exist_ok=True)
     with ExitStack() as stack:
-        for seed in seeds:
+        for seed in seeds if devices.rank == 0 else []:
             stack.enter_context(_lock(group / f".seed-{seed}.lock"))
+        devices.wait()
         for company in _companies(group, [s for s in seeds if not _done(group / f"seed-{s}")]):
             several = len(seeds) > 1
             methods = []
             for seed in company:
                 folder = group / f"seed-{seed}"
-                folder.mkdir(exist_ok=True)
                 own = {**config, "seed": seed}
                 methods.append(build({**own, "several": several}, None, method=method, net=net))
-                _describe(folder, own, devices, net)
+                if devices.rank == 0:
+                    folder.mkdir(exist_ok=True)
+                    _describe(folder, own, devices, net)
             folders = [group / f"seed-{s}" for s in company]
             checkpoint = _checkpoint(group, company)
             loop = Loop(methods, _updates(config), data, company, folders, checkpoint, config, devices,
                         job["save_seconds"], job["progress"])  # fmt: skip
             loop.run()
+            devices.wait()
 
 
 def _checkpoint(group: Path, company: Sequence[int]) -> Path:

@@ -56,8 +56,10 @@ class Worker:
         """Whether the process has ended; its words are complete then."""
         if self.process.poll() is None:
             return False
-        for reader in self.readers:
+        for reader, stream in zip(self.readers, (self.process.stdout, self.process.stderr), strict=True):
             reader.join()
+            if stream:
+                stream.close()
         return True
 
 

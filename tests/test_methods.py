@@ -1,0 +1,121 @@
+"""What every method in the folder must be, and what a user's own method must be to pass as one."""
+
+import inspect
+
+import pytest
+import torch
+
+from unbraid import catalog
+from unbraid.ensembles import Ensemble, Single
+from unbraid.methods import Method
+from unbraid.networks import open_net
+
+METHODS = catalog.names("methods")
+SHAPE = (1, 8, 8)
+
+
+def made(name, seed=0, **options):
+    torch.manual_seed(seed)
+    return catalog.load("methods", name)(open_net("mlp:encoder=16,decoder=16", SHAPE, "unit"), 3, **options)
+
+
+def batch(method, count=32, seed=1):
+    generator = torch.Generator().manual_seed(seed)
+    x = torch.rand(count, *SHAPE, generator=generator)
+    return {"x": x, "noise": torch.randn(count, method.noise, generator=generator)}
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_options_are_documented_and_default(name):
+    entry = catalog.entry("methods", name)
+    assert entry.summary
+    for option in entry.options:
+        assert option.text, f"{name}: option {option.name} has no line under Arguments"
+        assert option.name == "net" or option.default is not None
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_shapes_and_finite_terms(name):
+    method = made(name)
+    given = batch(method)
+    codes = method.encode(given["x"])
+    assert codes.shape == (32, 3)
+    assert method.decode(codes).shape == given["x"].shape
+    assert method.posterior(given["x"]).variance.shape == (32, 3)
+    assert set(method.blocks) and all(isinstance(block, slice) for block in method.blocks.values())
+    for update in method.updates():
+        terms = update.loss(given, 0)
+        assert "loss" in terms
+        assert all(value.ndim == 0 and torch.isfinite(value) for value in terms.values())
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_every_parameter_belongs_to_one_update_and_gets_a_gradient_from_it_alone(name):
+    method = made(name)
+    single = Single([method])
+    owned = [single.names(update) for update in method.updates()]
+    assert sorted(n for names in owned for n in names) == sorted(single.tensors)
+    for update, names in zip(method.updates(), owned, strict=True):
+        method.zero_grad(set_to_none=True)
+        loss = update.loss(batch(method), 0)["loss"]
+        torch.autograd.backward(loss, inputs=[single.tensors[n] for n in names])
+        for parameter_name, parameter in single.tensors.items():
+            moved = parameter.grad is not None and bool((parameter.grad != 0).any())
+            assert moved == (parameter_name in names), parameter_name
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_same_seed_same_weights(name):
+    first, second, other = made(name), made(name), made(name, seed=1)
+    assert all(torch.equal(a, b) for a, b in zip(first.parameters(), second.parameters(), strict=True))
+    assert not all(torch.equal(a, b) for a, b in zip(first.parameters(), other.parameters(), strict=True))
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_loss_falls(name):
+    method = made(name, reconstruction="bernoulli")
+    given = batch(method)
+    optimiser = torch.optim.Adam(method.parameters(), lr=1e-2)
+    losses = []
+    for _ in range(200):
+        optimiser.zero_grad()
+        loss = method.loss(given, 0)["loss"]
+        loss.backward()
+        optimiser.step()
+        losses.append(loss.item())
+    assert losses[-1] < losses[0] - 0.5
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_an_ensemble_gives_each_seed_its_own_loss_and_gradient(name):
+    alone = [made(name, seed) for seed in (0, 1, 2)]
+    given = [batch(method, seed=5 + place) for place, method in enumerate(alone)]
+    update = alone[0].updates()[0]
+    ensemble = Ensemble([made(name, seed) for seed in (0, 1, 2)])
+    own = ensemble.method.updates()[0]
+    terms = ensemble.terms(own, {key: torch.stack([g[key] for g in given]) for key in given[0]}, 0)
+    terms["loss"].sum().backward()
+    for place, method in enumerate(alone):
+        single = method.updates()[0].loss(given[place], 0)
+        single["loss"].backward()
+        for term, value in single.items():
+            assert terms[term][place].item() == pytest.approx(value.item(), rel=1e-4)
+        for parameter_name, parameter in method.named_parameters():
+            stacked = ensemble.tensors[f"method.{parameter_name}"].grad
+            torch.testing.assert_close(stacked[place], parameter.grad, rtol=1e-3, atol=1e-4)
+    assert update.loss is not None
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_the_loss_never_waits_for_the_device(name):
+    """On the meta device there are no numbers to wait for: reading one raises."""
+    method = made(name)
+    given = {key: value.to("meta") for key, value in batch(method).items()}
+    assert method.to("meta").loss(given, 0)["loss"].device.type == "meta"
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_constructor_takes_a_net_first(name):
+    parameters = list(inspect.signature(catalog.load("methods", name).__init__).parameters)
+    assert parameters[:3] == ["self", "net", "latents"]
+    assert issubclass(catalog.load("methods", name), Method)

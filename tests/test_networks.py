@@ -1,0 +1,68 @@
+import pytest
+import torch
+from torch import nn
+
+from unbraid import catalog
+from unbraid.errors import UserError
+from unbraid.networks import open_net
+
+SHAPES = [(1, 64, 64), (3, 28, 28), (2, 17, 40), (1, 32, 32), (4, 100, 70)]
+
+
+@pytest.mark.parametrize("shape", [*SHAPES, (5,), (1,)])
+@pytest.mark.parametrize("name", catalog.names("networks"))
+def test_every_net_fits_every_shape_or_says_why(name, shape):
+    if name in ("conv", "celeba") and len(shape) == 1:
+        with pytest.raises(UserError, match="use net mlp"):
+            open_net(name, shape, "unit").build(3, 6)
+        return
+    encoder, decoder = open_net(name, shape, "unit").build(3, 6)
+    assert encoder(torch.zeros(2, *shape)).shape == (2, 6)
+    assert decoder(torch.zeros(2, 3)).shape == (2, *shape)
+
+
+def test_conv_at_64_is_disentanglement_libs():
+    encoder, decoder = open_net("conv", (1, 64, 64), "unit").build(10, 20)
+    convs = [(m.in_channels, m.out_channels, m.kernel_size[0]) for m in encoder.modules() if isinstance(m, nn.Conv2d)]
+    assert convs == [(1, 32, 4), (32, 32, 4), (32, 64, 2), (64, 64, 2)]
+    assert [m.out_features for m in encoder.modules() if isinstance(m, nn.Linear)] == [256, 20]
+    ups = [(m.in_channels, m.out_channels) for m in decoder.modules() if isinstance(m, nn.ConvTranspose2d)]
+    assert ups == [(64, 64), (64, 32), (32, 32), (32, 1)]
+    assert [m.out_features for m in decoder.modules() if isinstance(m, nn.Linear)] == [256, 1024]
+
+
+def test_thesis_mlps():
+    encoder, decoder = open_net("higgins", (1, 64, 64), "binary").build(5, 10)
+    assert [m.out_features for m in encoder.modules() if isinstance(m, nn.Linear)] == [1200, 1200, 10]
+    assert [m.out_features for m in decoder.modules() if isinstance(m, nn.Linear)] == [1200, 1200, 1200, 4096]
+    assert sum(isinstance(m, nn.Tanh) for m in decoder.modules()) == 3
+    options = "mlp:encoder=400,decoder=500-500,activation=relu,decoder_activation=tanh"
+    encoder, decoder = open_net(options, (1, 28, 28), "unit").build(6, 12)
+    assert [m.out_features for m in decoder.modules() if isinstance(m, nn.Linear)] == [500, 500, 784]
+
+
+def test_own_pair_and_own_function():
+    pair = (nn.Linear(5, 7), nn.Linear(3, 5))
+    encoder, decoder = open_net(pair, (5,), "real").build(3, 6)
+    assert encoder(torch.zeros(2, 5)).shape == (2, 6)
+    assert torch.equal(decoder.weight, pair[1].weight) and decoder is not pair[1]
+    made = open_net(lambda shape, latents: (nn.Linear(*shape, 4), nn.Linear(latents, *shape)), (5,), "real")
+    assert made.build(3, 6)[0](torch.zeros(1, 5)).shape == (1, 6)
+
+
+@pytest.mark.parametrize(
+    ("what", "words"),
+    [
+        ("con", "did you mean 'conv'"),
+        ("mlp:encodr=3", "did you mean 'encoder'"),
+        ("mlp:encoder=a-b", "whole numbers joined by dashes"),
+        ("mlp:activation=relo", "did you mean 'relu'"),
+        ((nn.Linear(4, 2), nn.Linear(3, 5)), "does not take input of shape"),
+        ((nn.Linear(5, 2), nn.Linear(3, 4)), "the data have"),
+        (3, "must be a name"),
+    ],
+)
+def test_mistakes_are_one_clear_line(what, words):
+    with pytest.raises(UserError, match=words) as error:
+        open_net(what, (5,), "real").build(3, 6)
+    assert "\n" not in str(error.value)
