@@ -198,7 +198,9 @@ def test_passive_latents_are_told_apart():
     active = np.array([True, True, False, False])
     score = distance_to_orthogonality(linear(mixed), z, active=active)
     assert score.parts["active"]["value"] == pytest.approx(0, abs=1e-7)
-    assert tuple(score.parts["active"]["haar"].values()) == haar_baseline(score.parts["active"]["singular_values"].shape[-1])
+    assert tuple(score.parts["active"]["haar"].values()) == haar_baseline(
+        score.parts["active"]["singular_values"].shape[-1]
+    )
     assert score.value == whole.value and not score.warnings
     assert ima_contrast(linear(mixed), z, active=active).parts["active"] == pytest.approx(0, abs=1e-12)
     none = distance_to_orthogonality(linear(mixed), z, active=np.zeros(4, dtype=bool))

@@ -127,7 +127,10 @@ def test_only_missing_seeds_are_trained(square, out):
     first = unbraid.train("beta_vae", square, seeds=2, steps=30, out=out, **SMALL)
     stamp = (first.members[0].path / "weights.safetensors").stat().st_mtime_ns
     more = unbraid.train("beta_vae", square, seeds=4, steps=30, out=out, **SMALL)
-    assert len(more.members) == 4 and len(unbraid.train("beta_vae", square, seeds=2, steps=30, out=out, **SMALL).members) == 2
+    assert (
+        len(more.members) == 4
+        and len(unbraid.train("beta_vae", square, seeds=2, steps=30, out=out, **SMALL).members) == 2
+    )
     assert (more.members[0].path / "weights.safetensors").stat().st_mtime_ns == stamp
 
 
@@ -163,7 +166,9 @@ def test_without_a_compiler_training_goes_on(square, out, monkeypatch):
         return fail
 
     monkeypatch.setattr(torch, "compile", broken)
-    with pytest.warns(UserWarning, match=r"no working compiler \(no C\+\+ compiler found\): training goes on uncompiled"):
+    with pytest.warns(
+        UserWarning, match=r"no working compiler \(no C\+\+ compiler found\): training goes on uncompiled"
+    ):
         run = unbraid.train("beta_vae", square, steps=20, compile=True, out=out, **SMALL)
     assert run.status == "finished"
 
@@ -349,7 +354,13 @@ def test_several_processes_share_one_run(out):
         "import unbraid; unbraid.train('vae', 'linear_square:samples=500', net='linear', latents=2, steps=20, "
         f"out={str(out)!r}, progress=False)"
     )
-    environment = {**os.environ, "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": "29561", "WORLD_SIZE": "2", "ACCELERATE_USE_CPU": "true"}
+    environment = {
+        **os.environ,
+        "MASTER_ADDR": "127.0.0.1",
+        "MASTER_PORT": "29561",
+        "WORLD_SIZE": "2",
+        "ACCELERATE_USE_CPU": "true",
+    }
     group = [
         subprocess.Popen([sys.executable, "-c", script], env={**environment, "RANK": str(r), "LOCAL_RANK": str(r)})
         for r in (0, 1)

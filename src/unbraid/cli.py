@@ -1,17 +1,15 @@
-"""The command `unbraid`: parses and calls; no logic. Heavy imports happen inside the commands."""
+"""The command `unbraid`: what may be said, with examples; what is done about it is in `commands`."""
 
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import sys
 from pathlib import Path
-from typing import Any
+from typing import NoReturn
 
-from unbraid import __version__, catalog
-from unbraid.errors import UserError, unknown
-from unbraid.printing import ledger_rows, list_rows, print_table, score_rows, summary_rows
+from unbraid import __version__, commands
+from unbraid.errors import UserError, show_notices_only, unknown
 
 EXAMPLES = {
     "": """examples:
@@ -51,26 +49,29 @@ a study file:
 }
 
 
-def parser() -> argparse.ArgumentParser:
-    """All commands and their options; methods' own options are read later."""
-    top = _Parser("unbraid", "Learn, measure and trust disentangled representations.", "")
-    top.add_argument("--version", action="version", version=f"unbraid {__version__}")
-    commands = top.add_subparsers(dest="command", metavar="COMMAND", parser_class=argparse.ArgumentParser)
+class _Parser(argparse.ArgumentParser):
+    """Answers a mistake in one line, as every part of the library does."""
 
-    def command(name: str, summary: str) -> argparse.ArgumentParser:
-        return commands.add_parser(
-            name,
-            help=summary,
-            description=summary,
-            epilog=EXAMPLES[name],
-            formatter_class=argparse.RawTextHelpFormatter,
+    def error(self, message: str) -> NoReturn:
+        raise UserError(f"{message} (see {self.prog} --help)")
+
+
+def parser() -> tuple[argparse.ArgumentParser, dict[str, argparse.ArgumentParser]]:
+    """The whole command, and each of its commands by name; options of `train` are read by `commands.train`."""
+    layout = argparse.RawTextHelpFormatter
+    about = "Learn, measure and trust disentangled representations."
+    top = _Parser("unbraid", description=about, epilog=EXAMPLES[""], formatter_class=layout)
+    top.add_argument("--version", action="version", version=f"unbraid {__version__}")
+    all_commands = top.add_subparsers(dest="command", metavar="COMMAND", parser_class=_Parser)
+
+    def command(name: str, about: str) -> argparse.ArgumentParser:
+        return all_commands.add_parser(
+            name, help=about, description=about, epilog=EXAMPLES[name], formatter_class=layout, allow_abbrev=False
         )
 
     listing = command("list", "What there is: methods, data, networks, metrics, claims.")
     listing.add_argument("room", nargs="?", help="methods, data, networks, metrics or claims; all by default")
-    train = command("train", "Train a method on data; the last line is the run folder.")
-    train.add_argument("method", help="a name (unbraid list methods) or a file ./my_method.py")
-    train.add_argument("data", nargs="?", help="a name with options, a .npy, .npz or .csv file, or a folder of images")
+    command("train", "Train a method on data; the last line is the run folder.")
     evaluate = command("evaluate", "Score trained runs: metrics, geometry, pictures.")
     evaluate.add_argument("run", nargs="+", type=Path, help="run folders, or folders of seeds")
     evaluate.add_argument("--metrics", help="names joined by commas; all by default")
@@ -83,9 +84,10 @@ def parser() -> argparse.ArgumentParser:
     report = command("report", "One self-contained HTML file of runs; they are evaluated first if need be.")
     report.add_argument("run", nargs="+", type=Path, help="run folders, or folders of seeds")
     report.add_argument("--out", type=Path, help="the file to write; by default report.html in the run folder")
+    report.add_argument("--data", help="the data, if they have moved")
     claims = command("claims", "Claims of papers as recipes: list them, run them.")
     claims.add_argument("action", choices=["list", "run"], help="list all, or run some")
-    claims.add_argument("claim", nargs="*", help="ids such as 002/table-3.3, or all")
+    claims.add_argument("claim", nargs="*", help="ids such as 002/table-3.3, a paper such as 002, or all")
     claims.add_argument("--scale", default="cpu", help="smoke (seconds), cpu (minutes, the default) or paper (full)")
     claims.add_argument(
         "--out", type=Path, default=Path("runs/claims"), help="folder of runs and results (runs/claims)"
@@ -99,223 +101,40 @@ def parser() -> argparse.ArgumentParser:
     study.add_argument("--out", type=Path, help="folder of the runs; by default runs/ and the file's name")
     for each in (listing, evaluate, score, claims, study):
         each.add_argument("--json", action="store_true", help="print JSON instead of a table")
-    return top
-
-
-def _Parser(name: str, summary: str, example: str) -> argparse.ArgumentParser:
-    return argparse.ArgumentParser(
-        name,
-        description=summary,
-        epilog=EXAMPLES[example],
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    return top, dict(all_commands.choices)
 
 
 def main(argv: list[str] | None = None) -> int:
     """Run a command; a user's mistake is one line on standard error and exit code 2."""
-    words = list(sys.argv[1:] if argv is None else argv)
     try:
-        return _dispatch(words)
+        return _dispatch(list(sys.argv[1:] if argv is None else argv))
     except UserError as error:
         print(f"unbraid: {error}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
         print("unbraid: interrupted; the same command goes on where this one stopped", file=sys.stderr)
         return 130
-    except BrokenPipeError:
-        sys.stderr.close()
+    except BrokenPipeError:  # the reader has seen enough, as `head` does
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
 
 
 def _dispatch(words: list[str]) -> int:
-    top = parser()
-    known = ["list", "train", "evaluate", "score", "report", "claims", "study"]
+    top, known = parser()
     if words and not words[0].startswith("-") and words[0] not in known:
         raise unknown("command", words[0], known)
+    show_notices_only()
     if words[:1] == ["train"]:
-        return train(words[1:], top)
-    given = top.parse_args(words)
+        return commands.train(words[1:], EXAMPLES["train"])
+    given, rest = top.parse_known_args(words)
     if given.command is None:
         top.print_help()
         return 0
-    return COMMANDS[given.command](given)
+    if rest:
+        options = [o for action in known[given.command]._actions for o in action.option_strings if o.startswith("--")]
+        raise unknown(f"option of {given.command}", rest[0].partition("=")[0], options)
+    return commands.COMMANDS[given.command](given)
 
-
-def train(words: list[str], top: argparse.ArgumentParser) -> int:
-    """`unbraid train METHOD DATA --option value …`: options of the training and of the method alike."""
-    positional = [w for w in words[:2] if not w.startswith("-")]
-    wants_help = any(w in ("-h", "--help") for w in words)
-    if not positional or (wants_help and not positional):
-        top.parse_args(["train", *words])
-    own = [o for o in catalog.entry("methods", positional[0]).options if o.name != "net"]
-    shared = [o for o in catalog.function_options("training", "train") if o.name not in ("method", "data", "options")]
-    if wants_help:
-        print(_train_help(positional[0], own, shared))
-        return 0
-    if len(positional) < 2:
-        raise UserError(f"train what on what? give a data set after {positional[0]!r}: see unbraid list data")
-    chosen = _options(words[2:], [o.name for o in [*own, *shared]], {o.name for o in shared if o.default == "False"})
-
-    from unbraid.training import train as start
-
-    _quiet_warnings()
-    run = start(positional[0], positional[1], **chosen)
-    stopped = [m for m in run.members if m.state["status"] == "stopped"]
-    for member in stopped:
-        print(f"unbraid: {member.path.name} {member.state['reason']}; its last good state (step {member.state['step']}) "
-              "is kept: try a lower --lr or --clip 1", file=sys.stderr)  # fmt: skip
-    print(run.path)
-    return 1 if stopped else 0
-
-
-def _options(words: list[str], known: list[str], flags: set[str]) -> dict[str, Any]:
-    chosen: dict[str, Any] = {}
-    words = list(words)
-    while words:
-        word = words.pop(0)
-        if not word.startswith("--"):
-            raise UserError(f"unexpected {word!r}: after method and data come options such as --steps 20000")
-        name, equals, value = word[2:].partition("=")
-        name = name.replace("-", "_")
-        if name not in known:
-            raise unknown("option", f"--{name}", [f"--{k}" for k in known])
-        if not equals and name in flags and (not words or words[0].startswith("--")):
-            chosen[name] = True
-            continue
-        if not equals:
-            if not words:
-                raise UserError(f"--{name} needs a value")
-            value = words.pop(0)
-        chosen[name] = (
-            [int(v) for v in value.split(",")] if name == "seeds" and "," in value else catalog.value_of(value)
-        )
-    return chosen
-
-
-def _train_help(method: str, own: list[catalog.Option], shared: list[catalog.Option]) -> str:
-    def lines(options: list[catalog.Option]) -> list[str]:
-        return [f"  --{o.name.replace('_', '-'):<16} {o.text} [{o.default}]" for o in options]
-
-    head = [
-        f"usage: unbraid train {method} DATA [--option value …]",
-        "",
-        catalog.entry("methods", method).summary,
-        "",
-    ]
-    return "\n".join([*head, f"options of {method}:", *lines(own), "", "options of every training:", *lines(shared), "", EXAMPLES["train"]])  # fmt: skip
-
-
-def _quiet_warnings() -> None:
-    """Warnings of ours are sentences; torch's own are noise to a user."""
-    import warnings
-
-    def show(message: Warning | str, category: type[Warning], filename: str, *rest: Any) -> None:
-        if "unbraid" in filename or str(message).startswith(("seed", "no working", "compile")):
-            print(f"unbraid: {message}", file=sys.stderr)
-
-    warnings.showwarning = show  # type: ignore[assignment]
-
-
-def listing(given: argparse.Namespace) -> int:
-    """`unbraid list`."""
-    rows = list_rows(given.room)
-    return print_table(rows, given.json, group="kind")
-
-
-def evaluate(given: argparse.Namespace) -> int:
-    """`unbraid evaluate RUN…`."""
-    from unbraid.evaluation import evaluate as score
-    from unbraid.runs import Run
-
-    rows = []
-    for path in given.run:
-        run = Run(path)
-        rows += summary_rows(run, score(run, given.data, metrics=given.metrics.split(",") if given.metrics else None))
-    return print_table(rows, given.json)
-
-
-def score(given: argparse.Namespace) -> int:
-    """`unbraid score CODES FACTORS`."""
-    rows, warnings = score_rows(
-        given.codes, given.factors,
-        given.metrics.split(",") if given.metrics else None, given.kinds.split(",") if given.kinds else None,
-    )  # fmt: skip
-    print_table(rows, given.json)
-    for warning in [] if given.json else warnings:
-        print(f"! {warning}")
-    return 0
-
-
-def report(given: argparse.Namespace) -> int:
-    """`unbraid report RUN…`."""
-    from unbraid.report import write_report
-    from unbraid.runs import Run
-
-    for path in given.run:
-        for member in Run(path).members:
-            if not (member.path / "results.json").exists():
-                from unbraid.evaluation import evaluate as score
-
-                score(member)
-    first: Path = given.run[0]
-    out = given.out or (first if len(given.run) == 1 else first.parent) / "report.html"
-    print(write_report(given.run, out))
-    return 0
-
-
-def claims(given: argparse.Namespace) -> int:
-    """`unbraid claims list|run`; exit code 1 if a judged claim was not reproduced."""
-    from unbraid import claims as room
-
-    if given.action == "list":
-        return print_table(list_rows("claims"), given.json)
-    known = room.claim_ids()
-    wanted = known if given.claim == ["all"] else given.claim
-    if not wanted:
-        raise UserError(f"which claim? one of {', '.join(known)}, or all")
-    for identity in wanted:
-        room.title(identity)
-    from unbraid.claims.ledger import update
-
-    _quiet_warnings()
-    results = []
-    for identity in wanted:
-        result = room.run_claim(identity, given.scale, given.out, processes=given.processes, data=given.data)
-        results.append(result)
-        if not given.json:
-            print_table(ledger_rows(result), False)
-            for sentence, held in result["orderings"].items():
-                print(f"  {'✓' if held else '✗'} {sentence}")
-            print(f"{identity}: {result['verdict']} ({result['budget']}; {result['seconds']} s)\n")
-        update(
-            given.ledger or (Path("docs/ledger.md") if Path("docs/ledger.md").exists() else given.out / "ledger.md"),
-            result,
-        )
-    if given.json:
-        print(json.dumps(results, indent=1))
-    return int(any(result["verdict"] == room.FAILED for result in results))
-
-
-def study(given: argparse.Namespace) -> int:
-    """`unbraid study FILE`."""
-    from unbraid.studies import run_study
-
-    _quiet_warnings()
-    table, report_file = run_study(given.file, given.out, given.processes)
-    print_table(table, given.json)
-    if not given.json:
-        print(report_file)
-    return 0
-
-
-COMMANDS = {
-    "list": listing,
-    "evaluate": evaluate,
-    "score": score,
-    "report": report,
-    "claims": claims,
-    "study": study,
-}
 
 if __name__ == "__main__":
     raise SystemExit(main())

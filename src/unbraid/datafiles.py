@@ -58,13 +58,11 @@ def open_object(what: Any) -> Data:
     )
 
 
-def from_array(
-    name: str, samples: NDArray[Any], columns: Columns | None = None, *, fewest: int = FEWEST
-) -> Data:
+def from_array(name: str, samples: NDArray[Any], columns: Columns | None = None) -> Data:
     """Data from samples in any usual layout: bytes stay bytes, other numbers become float32."""
-    samples = _channels_first(name, _plain_numbers(name, samples))
-    if len(samples) < fewest:
-        raise UserError(f"{name} has {len(samples)} samples: at least {fewest} are needed")
+    samples = channels_first(name, _plain_numbers(name, samples))
+    if len(samples) < FEWEST:
+        raise UserError(f"{name} has {len(samples)} samples: at least {FEWEST} are needed")
     if columns is not None and len(columns.values) != len(samples):
         raise UserError(f"{name}: {len(samples)} samples but {len(columns.values)} rows of factors")
     finite(name, samples)
@@ -100,7 +98,8 @@ def _plain_numbers(name: str, samples: NDArray[Any]) -> NDArray[Any]:
         return samples.astype(np.float32)
 
 
-def _channels_first(name: str, samples: NDArray[Any]) -> NDArray[Any]:
+def channels_first(name: str, samples: NDArray[Any]) -> NDArray[Any]:
+    """Vectors (N, features) or images (N, C, H, W), from any usual layout."""
     shape = samples.shape
     if samples.ndim not in (2, 3, 4) or 0 in shape:
         raise UserError(f"{name} has shape {shape}: give {LAYOUTS}")

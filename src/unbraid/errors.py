@@ -3,11 +3,29 @@
 from __future__ import annotations
 
 import difflib
+import sys
+import warnings
 from collections.abc import Iterable
+from typing import Any
 
 
 class UserError(Exception):
     """A mistake in what was asked for; the message names the wrong value and what would be right."""
+
+
+class Notice(UserWarning):
+    """Something a user should know while work goes on; the command line prints these and no other warnings."""
+
+
+def show_notices_only() -> None:
+    """Print notices as one line on standard error; libraries' own warnings are noise to a user."""
+
+    def show(message: Warning | str, category: type[Warning], *rest: Any) -> None:
+        if issubclass(category, Notice):
+            print(f"unbraid: {message}", file=sys.stderr)
+
+    warnings.showwarning = show  # type: ignore[assignment]
+    warnings.simplefilter("always", Notice)
 
 
 def unknown(what: str, name: str, known: Iterable[str]) -> UserError:

@@ -17,9 +17,11 @@ from unbraid import optimisers, storage
 from unbraid.data import Data
 from unbraid.devices import Devices
 from unbraid.ensembles import Ensemble, Single
+from unbraid.errors import Notice, UserError
 from unbraid.methods import Batch, Method, Terms, Update
 from unbraid.posteriors import Point
 from unbraid.runs import read_history, tensor_file
+from unbraid.steps import compiled, eager
 from unbraid.streams import Streams
 from unbraid.workers import inside
 
@@ -78,7 +80,11 @@ class Loop:
     def run(self) -> None:
         """From wherever the run stands to its end."""
         self.resume()
-        advance = [self.compiled(i) if self.config["compile"] else self.eager(i) for i in range(len(self.updates))]
+        act = compiled if self.config["compile"] else eager
+        advance = [
+            act(update, self.players, names, optimiser, self.devices, self.config["clip"])
+            for update, names, optimiser in zip(self.updates, self.names, self.optimisers, strict=True)
+        ]
         began, last_save = time.perf_counter() - self.elapsed, time.perf_counter()
         look = self.probe_samples()
         logs: list[TextIO] = [(f / "history.jsonl").open("a") for f in self.folders] if self.main else []
@@ -88,8 +94,8 @@ class Loop:
         try:
             while self.step < self.steps and len(self.stopped) < len(self.seeds):
                 batch = self.batch(self.step)
-                for act in advance:
-                    self.note(act(batch, self.step))
+                for move in advance:
+                    self.note(move(batch, self.step))
                 self.step += 1
                 bar.update()
                 probing = self.step % self.config["probe_every"] == 0
@@ -131,78 +137,6 @@ class Loop:
             x = x.contiguous(memory_format=torch.channels_last)
         return {"x": x, "noise": noise}
 
-    def eager(self, place: int) -> Callable[[Batch, int], Terms]:
-        """One update as torch runs it: loss, backward into the update's own parameters only, optimiser."""
-        update, optimiser = self.updates[place], self.optimisers[place]
-        parameters = [self.players.tensors[name] for name in self.names[place]]
-        largest, stacked, plain = self.config["clip"], self.players.stacked, self.devices.dtype is None
-
-        def act(batch: Batch, step: int) -> Terms:
-            if plain:
-                terms = self.players.terms(update, batch, step)
-            else:
-                with self.devices.autocast():
-                    terms = self.players.terms(update, batch, step)
-            for parameter in parameters:
-                parameter.grad = None
-            loss = terms["loss"].sum() if stacked else terms["loss"]
-            torch.autograd.backward(loss, inputs=parameters)
-            if self.devices.world > 1 or largest:
-                gradients = [p.grad for p in parameters if p.grad is not None]
-                if self.devices.world > 1:
-                    gradients = self.devices.average(gradients)
-                if largest:
-                    gradients = optimisers.clip(gradients, largest, stacked)
-                for parameter, gradient in zip(parameters, gradients, strict=True):
-                    parameter.grad = gradient
-            optimiser.step()
-            return terms
-
-        return act
-
-    def compiled(self, place: int) -> Callable[[Batch, int], Terms]:
-        """The same update as one compiled graph: loss, gradient and optimiser; eager again where no compiler works."""
-        update, move = self.updates[place], optimisers.equations(self.updates[place])
-        every = {name: tensor.detach() for name, tensor in self.players.tensors.items()}
-        own = {name: every.pop(name) for name in self.names[place]}
-        state = {name: dict(self.optimisers[place].state[self.players.tensors[name]]) for name in own}
-        largest, stacked = self.config["clip"], self.players.stacked
-
-        def objective(own: dict[str, Tensor], batch: Batch, step: int) -> tuple[Tensor, Terms]:
-            with self.devices.autocast():
-                terms = self.players.terms_of({**every, **own}, update, batch, step)
-            return terms["loss"].sum(), terms
-
-        def whole(own: dict[str, Tensor], state: dict[str, Any], batch: Batch, step: int) -> Terms:
-            gradients, terms = torch.func.grad(objective, has_aux=True)(own, batch, step)
-            values = list(gradients.values())
-            for (name, parameter), gradient in zip(
-                own.items(), optimisers.clip(values, largest, stacked) if largest else values, strict=True
-            ):
-                move(parameter, gradient, state[name])
-            return terms
-
-        if self.devices.world > 1:
-            warnings.warn("compile works in one process only: training goes on uncompiled", stacklevel=2)
-            return self.eager(place)
-        fast = torch.compile(torch.no_grad()(whole))
-        chosen: Callable[[Batch, int], Terms] | None = None
-
-        def act(batch: Batch, step: int) -> Terms:
-            nonlocal chosen
-            if chosen is None:
-                try:
-                    terms = fast(own, state, batch, step)
-                    chosen = lambda batch, step: fast(own, state, batch, step)  # noqa: E731
-                    return terms
-                except Exception as error:  # whatever a compiler may do wrong, training can go on without it
-                    reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
-                    warnings.warn(f"no working compiler ({reason}): training goes on uncompiled", stacklevel=2)
-                    chosen = self.eager(place)
-            return chosen(batch, step)
-
-        return act
-
     def note(self, terms: Terms) -> None:
         """Add terms up on the device; nothing waits for it here."""
         for name, value in terms.items():
@@ -222,7 +156,9 @@ class Loop:
                 good = torch.load(self.checkpoint, weights_only=True, map_location="cpu")["tensors"]
                 tensor_file(self.folders[place] / "weights.safetensors", self.players.member(good, place))
                 storage.write_json(self.folders[place] / "state.json", self.stopped[place])
-            warnings.warn(f"seed {seed} stopped: {reason}; kept the state of step {self.saved_at}", stacklevel=2)
+            warnings.warn(
+                f"seed {seed} stopped: {reason}; kept the state of step {self.saved_at}", Notice, stacklevel=2
+            )
 
     def probe_samples(self) -> Tensor | None:
         """The validation samples on which the posterior is watched; None for methods without one."""
@@ -247,9 +183,7 @@ class Loop:
                 log.write(json.dumps(row) + "\n")
                 log.flush()
             except OSError as error:
-                raise storage.UserError(
-                    f"cannot write {log.name}: {error.strerror}; resume when there is room"
-                ) from error
+                raise UserError(f"cannot write {log.name}: {error.strerror}; resume when there is room") from error
 
     def save(self) -> None:
         """Keep everything that the next step depends on, unless it is not worth keeping."""
@@ -268,6 +202,10 @@ class Loop:
 
     def resume(self) -> None:
         """Pick up the checkpoint if there is one, and forget what was logged after it."""
+        if self.main:
+            storage.sweep(self.checkpoint.parent, self.checkpoint.name)
+            for folder in self.folders:
+                storage.sweep(folder)
         if self.checkpoint.exists():
             state = torch.load(self.checkpoint, weights_only=True, map_location=self.devices.device)
             self.step, self.elapsed, self.stopped = state["step"], state["elapsed"], state["stopped"]

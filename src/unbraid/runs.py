@@ -64,16 +64,22 @@ class Run:
     """
 
     def __init__(
-        self, path: Path | str, *, method: Any = None, net: Any = None, seeds: Sequence[int] | None = None
+        self,
+        path: Path | str,
+        *,
+        method: Any = None,
+        net: Any = None,
+        data: Any = None,
+        seeds: Sequence[int] | None = None,
     ) -> None:
         self.path = Path(path)
-        self._given_method, self._given_net = method, net
+        self._given_method, self._given_net, self._given_data = method, net, data
         if not (self.path / "config.yaml").exists():
             found = sorted(self.path.glob("seed-*/config.yaml"), key=lambda p: int(p.parent.name[5:]))
             wanted = [p.parent for p in found if seeds is None or int(p.parent.name[5:]) in seeds]
             if not wanted:
                 raise UserError(f"no run at {path}: there is no config.yaml in it, nor in a folder seed-0")
-            self.members = [Run(folder, method=method, net=net) for folder in wanted]
+            self.members = [Run(folder, method=method, net=net, data=data) for folder in wanted]
         else:
             self.members = [self]
 
@@ -137,7 +143,7 @@ class Run:
         """The trained method, on the CPU, ready to encode and decode."""
         from safetensors.torch import load_file
 
-        from unbraid.training import build
+        from unbraid.configuration import build
 
         if self.several:
             raise UserError(f"{self.path} holds {len(self.members)} seeds: ask one of run.members for its method")
@@ -150,56 +156,65 @@ class Run:
 
     @property
     def data(self) -> Any:
-        """The data the run was trained on, opened again by name."""
+        """The data the run was trained on: as given, or opened again by name."""
         from unbraid.data import open_data
 
-        if self.config["source"] == "object":
-            raise UserError(f"{self.path} was trained on data given as an object: pass them to evaluate(run, data=…)")
+        if self._given_data is not None:
+            return open_data(self._given_data)
+        if self.config["source"].startswith("object"):
+            raise UserError(f"{self.path} was trained on data given as an object: load_run(path, data=…)")
         return open_data(self.config["data"])
 
     def encode(self, x: Any, batch: int = 1000) -> Any:
         """Codes (samples, latents) of samples: the kind of array that came in comes out."""
-        return self._map(lambda m, t: m.encode(t), x, batch, self.config["shape"])
+        return self._map(lambda method, part: method.encode(part), x, self._samples, batch)
 
     def decode(self, codes: Any, batch: int = 1000) -> Any:
         """Samples from codes (samples, latents); differentiable where a tensor comes in."""
-        return self._map(lambda m, t: m.decode(t), codes, batch, [self.method_latents])
+        return self._map(lambda method, part: method.decode(part), codes, self._codes, batch)
 
-    @property
-    def method_latents(self) -> int:
-        """Number of code coordinates."""
-        return self.members[0].method.latents
-
-    def _map(self, function: Any, given: Any, batch: int, shape: list[int]) -> Any:
+    def _map(self, function: Any, given: Any, read: Any, batch: int) -> Any:
         import torch
 
         if self.several:
-            each = [member._map(function, given, batch, shape) for member in self.members]
+            each = [member._map(function, given, read, batch) for member in self.members]
             return torch.stack(each) if isinstance(given, torch.Tensor) else np.stack(each)
-        if isinstance(given, torch.Tensor):
-            return (
-                function(self.method, given)
-                if len(given) <= batch
-                else torch.cat([function(self.method, part) for part in given.split(batch)])
-            )
-        array = np.asarray(given)
-        if list(array.shape[1:]) != list(shape):
-            from unbraid.datafiles import from_array
-
-            data = from_array("samples", array, fewest=1)
-            if list(data.shape) != list(shape):
-                raise UserError(f"samples of shape {tuple(array.shape[1:])} given, this run knows {tuple(shape)}")
-            tensor = data.draw(torch.arange(len(data)))
-        else:
-            tensor = torch.from_numpy(array)
-            tensor = tensor.float() if tensor.is_floating_point() else tensor.float() / 255
+        if isinstance(given, torch.Tensor) and given.is_floating_point():
+            return torch.cat([function(self.method, part) for part in given.split(batch)])
         with torch.no_grad():
-            return torch.cat([function(self.method, part) for part in tensor.split(batch)]).numpy()
+            parts = torch.from_numpy(read(np.asarray(given))).split(batch)
+            found = torch.cat([function(self.method, part) for part in parts])
+        return found if isinstance(given, torch.Tensor) else found.numpy()
+
+    def _samples(self, array: np.ndarray) -> np.ndarray:
+        """Numbers as the method was trained on them: channels first, bytes as 0..1."""
+        from unbraid.datafiles import channels_first
+
+        shape, pixels = list(self.config["shape"]), self.config["pixels"]
+        if list(array.shape[1:]) != shape and array.ndim in (2, 3, 4) and array.size:
+            array = channels_first("samples", array)
+        if list(array.shape[1:]) != shape:
+            raise UserError(f"samples of shape {array.shape} given, this run takes (n, {', '.join(map(str, shape))})")
+        scale = array.dtype.kind in "ui" and pixels != "real" and not (pixels == "binary" and array.max() <= 1)
+        return array.astype(np.float32) / np.float32(255 if scale else 1)
+
+    def _codes(self, array: np.ndarray) -> np.ndarray:
+        latents = self.members[0].method.latents
+        if array.shape[1:] != (latents,):
+            raise UserError(f"codes of shape {array.shape} given, this run takes (n, {latents})")
+        return array.astype(np.float32)
 
 
-def load_run(path: Path | str, *, method: Any = None, net: Any = None) -> Run:
-    """Open a run folder, or a folder of seeds; `method` or `net` only for a run trained with one given as an object."""
-    return Run(path, method=method, net=net)
+def load_run(path: Path | str, *, method: Any = None, net: Any = None, data: Any = None) -> Run:
+    """Open a run folder, or a folder of seeds.
+
+    Arguments:
+        path: the folder.
+        method: the method, for a run trained with one given as an object.
+        net: the networks, for a run trained with networks given as objects.
+        data: the data, for a run trained on data given as an object, or if they have moved.
+    """
+    return Run(path, method=method, net=net, data=data)
 
 
 def read_history(folder: Path) -> list[dict[str, Any]]:

@@ -30,6 +30,12 @@ def write(path: Path, fill: Callable[[Path], Any]) -> None:
         part.unlink(missing_ok=True)
 
 
+def sweep(folder: Path, name: str = "*") -> None:
+    """Remove what a killed process had begun to write, of one file or of all; for whoever holds the folder's lock."""
+    for part in folder.glob(f".{name}.*.part"):
+        part.unlink(missing_ok=True)
+
+
 def write_text(path: Path, text: str) -> None:
     """Write a text file."""
     write(path, lambda part: part.write_text(text))

@@ -71,14 +71,14 @@ def run_study(path: Path, out: Path | None, processes: int | None) -> tuple[list
     import unbraid
     from unbraid.evaluation import evaluate
     from unbraid.report import write_report
-    from unbraid.workers import run_jobs
+    from unbraid.workers import apart, run_jobs
 
     jobs, whole = read_study(path)
     folder = out or Path(whole.get("out") or Path("runs") / path.stem)
     jobs = [{"seeds": 1, **job, "out": str(folder)} for job in jobs]
     at_once = processes or whole.get("processes") or os.cpu_count() or 1
     if at_once > 1:
-        run_jobs(_apart(jobs), at_once)
+        run_jobs(apart(jobs), at_once)
     rows, runs = [], []
     varied = [k for k in dict.fromkeys(k for j in jobs for k in j) if len({str(j.get(k)) for j in jobs}) > 1]
     for job in jobs:
@@ -99,27 +99,3 @@ def run_study(path: Path, out: Path | None, processes: int | None) -> tuple[list
             }
         )
     return rows, write_report(runs, folder / "report.html")
-
-
-def _apart(jobs: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """A job per seed where seeds cannot be stacked, one for all of them where they can."""
-    import torch
-
-    from unbraid.data import open_data
-    from unbraid.ensembles import pays
-    from unbraid.training import build, resolve
-
-    parts = []
-    for job in jobs:
-        data = open_data(job["data"])
-        own = {k: v for k, v in job.items() if k in resolve(job["method"], {})}
-        config = {
-            "method": job["method"],
-            "net": job.get("net", "auto"),
-            "options": resolve(job["method"], own),
-        }
-        method = build({**config, "shape": data.shape, "pixels": data.pixels, "seed": 0}, None)
-        seeds = job["seeds"] if isinstance(job["seeds"], list) else list(range(job["seeds"]))
-        together = pays(method, torch.device("cpu"))
-        parts += [{**job, "seeds": group} for group in ([seeds] if together else [[s] for s in seeds])]
-    return parts

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import copy
-import inspect
 import os
 import platform
 import shutil
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -20,11 +18,12 @@ from filelock import FileLock, Timeout
 from tqdm import tqdm
 
 import unbraid
-from unbraid import catalog, networks, storage
+from unbraid import networks, storage
+from unbraid.configuration import build, own_files, resolve, source
 from unbraid.data import Data, open_data
 from unbraid.devices import Devices
-from unbraid.ensembles import can_be_stacked, pays
-from unbraid.errors import UserError, unknown
+from unbraid.ensembles import pays
+from unbraid.errors import UserError
 from unbraid.loop import Loop
 from unbraid.methods import Method, Update
 from unbraid.runs import Run, group_folder
@@ -76,18 +75,21 @@ def train(
         processes: processes for seeds that cannot be stacked; by default one per core on a CPU.
         options: of the method.
     """
-    wanted = [seed] if seeds is None else list(range(seeds)) if isinstance(seeds, int) else list(seeds)
-    if not wanted:
-        raise UserError("seeds is empty: give a number of seeds or a list of them")
+    wanted = _seeds(seed, seeds)
     for name, value in (("steps", steps), ("batch_size", batch_size), ("probe_every", probe_every)):
-        if not isinstance(value, int) or value < 1:
+        if isinstance(value, bool) or not isinstance(value, int) or value < 1:
             raise UserError(f"{name} must be a whole number of at least 1, not {value!r}")
+    for name, number in (("lr", lr), ("clip", clip)):
+        if number is not None and (isinstance(number, bool) or not isinstance(number, int | float) or not number > 0):
+            raise UserError(f"{name} must be a number above 0, not {number!r}")
+    if isinstance(method, Method) and options:
+        raise UserError(f"options {sorted(options)} belong to a method's name; a method object has its own already")
     opened = open_data(data)
     config = {
         "method": method if isinstance(method, str) else type(method).__name__,
         "data": opened.name,
         "net": net if isinstance(net, str) else networks.open_net(net, opened.shape, opened.pixels).name,
-        "options": {} if not isinstance(method, str) else resolve(method, options),
+        "options": {} if isinstance(method, Method) else resolve(method, options),
         "steps": steps,
         "batch_size": batch_size,
         "lr": lr,
@@ -99,104 +101,39 @@ def train(
         "shape": list(opened.shape),
         "pixels": opened.pixels,
         "notes": list(opened.notes),
-        "source": _source(method, data, opened),
+        "source": source(method, data, net, opened),
     }
-    if not isinstance(method, str) and options:
-        raise UserError(f"options {sorted(options)} belong to a method's name; a method object has its own already")
     group = group_folder(Path(out), config)
-    devices = Devices(device, precision)
-    job = {"seeds": wanted, "group": group, "save_seconds": save_seconds, "progress": progress}
-    todo = [s for s in wanted if not _done(group / f"seed-{s}")]
+    work = _Work(config, group, opened, Devices(device, precision), method, net, save_seconds, progress)
+    todo = work.missing(wanted)
     if todo:
-        first = build({**config, "seed": todo[0]}, None, method=method, net=net)
+        first = work.method_of(todo[0])
         _check(first, config)
-        if len(todo) == 1 or pays(first, devices.device):
-            _train_together(todo, config, opened, devices, method, net, job)
-        elif not inside() and config["source"] == "name" and devices.device.type == "cpu":
-            train_in_processes(config, todo, Path(out), processes or os.cpu_count() or 1, job)
+        by_name = isinstance(method, str) and isinstance(data, str | Path) and isinstance(net, str)
+        if len(todo) == 1 or pays(first, work.devices.device):
+            work.train(todo)
+        elif by_name and work.devices.device.type == "cpu" and not inside():
+            job = {"data": str(data), "out": str(out), "device": "cpu", "save_seconds": save_seconds}
+            train_in_processes(config, todo, job, processes or os.cpu_count() or 1, progress=progress)
         else:
             for one in todo:
-                _train_together([one], config, opened, devices, method, net, job)
+                work.train([one])
+    given = {"method": method if isinstance(method, Method) else None, "net": net, "data": opened}
     if seeds is None:
-        return Run(group / f"seed-{seed}", method=method if isinstance(method, Method) else None, net=net)
-    return Run(group, method=method if isinstance(method, Method) else None, net=net, seeds=wanted)
+        return Run(group / f"seed-{seed}", **given)
+    return Run(group, seeds=wanted, **given)
 
 
-def resolve(method: str, options: dict[str, Any]) -> dict[str, Any]:
-    """Every option of a method: as given, or its default; unknown names are answered by the nearest."""
-    signature = inspect.signature(catalog.load("methods", method).__init__)
-    known = {n: p.default for n, p in signature.parameters.items() if n not in ("self", "net")}
-    for name in options:
-        if name not in known:
-            raise unknown(f"option of {method}", name, [*known, *TRAINING_OPTIONS])
-    for name, value in options.items():
-        default = known[name]
-        number = isinstance(default, int | float) and not isinstance(default, bool)
-        if number and (isinstance(value, bool) or not isinstance(value, int | float)):
-            raise UserError(f"{name} must be a number, not {value!r}")
-        if isinstance(default, int) and not isinstance(default, bool) and value != int(value):
-            raise UserError(f"{name} must be a whole number, not {value!r}")
-    resolved = {**{n: d for n, d in known.items() if d is not inspect.Parameter.empty}, **options}
-    return {n: float(v) if isinstance(known[n], float) else v for n, v in resolved.items()}
-
-
-TRAINING_OPTIONS = [p for p in inspect.signature(train).parameters if p not in ("method", "data", "options")]
-
-
-def build(config: dict[str, Any], folder: Path | None, *, method: Any = None, net: Any = None) -> Method:
-    """The method of a run, freshly initialised from its seed; `folder` is where a user's own file was copied to."""
-    if isinstance(method, Method):
-        made = copy.deepcopy(method)
-        return reset(made, config["seed"]) if config.get("several") else made
-    name, net = config["method"], net if net not in (None, "auto") else config["net"]
-    if folder is not None:
-        name, net = _copied(folder, name), _copied(folder, net)
-        if isinstance(net, str) and net.startswith("own-"):
-            raise UserError(
-                f"{folder} was trained with networks given as objects: load_run(path, net=(encoder, decoder))"
-            )
-    if not name.endswith(".py") and name not in catalog.names("methods") and folder is not None:
-        raise UserError(f"{folder} was trained with a method given as an object: load_run(path, method=…)")
-    opened = networks.open_net(net, tuple(config["shape"]), config["pixels"])
-    kind = catalog.load("methods", name)
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(config["seed"])
-        made = kind(opened, **config["options"])
-        return reset(made, config["seed"]) if config.get("several") and isinstance(net, tuple | list) else made
-
-
-def reset(method: Method, seed: int) -> Method:
-    """Fresh weights for a method that was given as an object."""
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(seed)
-        for module in method.modules():
-            if callable(again := getattr(module, "reset_parameters", None)):
-                again()
-    return method
-
-
-def _source(method: Any, data: Any, opened: Data) -> str:
-    """What tells apart runs that look the same by name: the samples and a user's own files and objects."""
-    if not isinstance(data, str | Path) or isinstance(method, Method):
-        told = opened.fingerprint + (networks.fingerprint(method) if isinstance(method, Method) else "")
-        return f"object-{told}" if told else "object"
-    files = [Path(x).read_text() for x in (method,) if isinstance(x, str) and x.endswith(".py") and Path(x).is_file()]
-    if not opened.fingerprint and not files:
-        return "name"
-    import hashlib
-
-    return hashlib.blake2b("".join([opened.fingerprint, *files]).encode(), digest_size=6).hexdigest()
-
-
-def _copied(folder: Path, name: Any) -> Any:
-    """A user's `.py` file is kept inside the run folder."""
-    if isinstance(name, str) and name.endswith(".py"):
-        return str(folder / Path(name).name)
-    return name
-
-
-def _done(folder: Path) -> bool:
-    return Run(folder).status in ("finished", "stopped") if (folder / "config.yaml").exists() else False
+def _seeds(seed: int, seeds: int | Sequence[int] | None) -> list[int]:
+    found = [seed] if seeds is None else list(range(seeds)) if isinstance(seeds, int) else list(seeds)
+    if not found:
+        raise UserError("seeds is empty: give a number of seeds or a list of them")
+    for one in found:
+        if isinstance(one, bool) or not isinstance(one, int) or one < 0:
+            raise UserError(f"a seed must be a whole number of at least 0, not {one!r}")
+    if len(set(found)) != len(found):
+        raise UserError(f"seeds {found} name a seed twice")
+    return found
 
 
 def _check(method: Method, config: dict[str, Any]) -> None:
@@ -205,64 +142,87 @@ def _check(method: Method, config: dict[str, Any]) -> None:
         raise UserError(f"{config['method']} needs {missing} in a batch, which single samples do not have")
 
 
-def _updates(config: dict[str, Any]) -> Any:
-    """The method's updates, the main one with the run's learning rate and optimiser."""
-    changes = {k: config[k] for k in ("lr", "optimiser") if config[k] is not None}
+@dataclass(frozen=True)
+class _Work:
+    """One configuration on its way to run folders, a folder per seed inside `group`."""
 
-    def updates(method: Method) -> list[Update]:
-        first, *others = method.updates()
-        return [replace(first, **changes), *others]
+    config: dict[str, Any]
+    group: Path
+    data: Data
+    devices: Devices
+    method: Any
+    net: Any
+    save_seconds: float
+    progress: bool
 
-    return updates
+    def missing(self, seeds: Sequence[int]) -> list[int]:
+        """The seeds that are neither finished nor stopped by a bad number."""
+        folders = {seed: self.group / f"seed-{seed}" for seed in seeds}
+        ended = ("finished", "stopped")
+        return [s for s, f in folders.items() if not (f / "config.yaml").exists() or Run(f).status not in ended]
 
+    def method_of(self, seed: int, *, fresh: bool = False) -> Method:
+        """The method of one seed, not yet trained."""
+        return build({**self.config, "seed": seed}, method=self.method, net=self.net, fresh=fresh)
 
-def _train_together(
-    seeds: list[int],
-    config: dict[str, Any],
-    data: Data,
-    devices: Devices,
-    method: Any,
-    net: Any,
-    job: dict[str, Any],
-) -> None:
-    """Train seeds as one, after taking the lock of each; cut-off company of an earlier call is resumed first."""
-    group: Path = job["group"]
-    group.mkdir(parents=True, exist_ok=True)
-    with ExitStack() as stack:
-        for seed in seeds if devices.rank == 0 else []:
-            stack.enter_context(_lock(group / f".seed-{seed}.lock"))
-        devices.wait()
-        for company in _companies(group, [s for s in seeds if not _done(group / f"seed-{s}")]):
-            several = len(seeds) > 1
-            methods = []
-            for seed in company:
-                folder = group / f"seed-{seed}"
-                own = {**config, "seed": seed}
-                methods.append(build({**own, "several": several}, None, method=method, net=net))
-                if devices.rank == 0:
-                    folder.mkdir(exist_ok=True)
-                    _describe(folder, own, devices, net)
-            folders = [group / f"seed-{s}" for s in company]
-            checkpoint = _checkpoint(group, company)
-            loop = Loop(methods, _updates(config), data, company, folders, checkpoint, config, devices,
-                        job["save_seconds"], job["progress"])  # fmt: skip
-            loop.run()
-            devices.wait()
+    def updates(self) -> Callable[[Method], list[Update]]:
+        """The method's updates, the main one with the run's learning rate and optimiser."""
+        changes = {k: self.config[k] for k in ("lr", "optimiser") if self.config[k] is not None}
 
+        def updates(method: Method) -> list[Update]:
+            first, *others = method.updates()
+            return [replace(first, **changes), *others]
 
-def _checkpoint(group: Path, company: Sequence[int]) -> Path:
-    return group / f"checkpoint-{'-'.join(str(s) for s in company)}.pt"
+        return updates
 
+    def train(self, seeds: list[int]) -> None:
+        """Train seeds as one, after taking the lock of each; cut-off company of an earlier call is resumed first."""
+        self.group.mkdir(parents=True, exist_ok=True)
+        with ExitStack() as stack:
+            for seed in seeds if self.devices.rank == 0 else []:
+                stack.enter_context(_lock(self.group / f".seed-{seed}.lock"))
+            self.devices.wait()
+            for company in self.companies(self.missing(seeds)):
+                folders = [self.group / f"seed-{seed}" for seed in company]
+                methods = [self.method_of(seed, fresh=len(seeds) > 1) for seed in company]
+                for seed, folder in zip(company, folders, strict=True):
+                    if self.devices.rank == 0:
+                        folder.mkdir(exist_ok=True)
+                        self.describe(folder, seed)
+                checkpoint = self.group / f"checkpoint-{'-'.join(str(s) for s in company)}.pt"
+                loop = Loop(methods, self.updates(), self.data, company, folders, checkpoint, self.config, self.devices,
+                            self.save_seconds, self.progress)  # fmt: skip
+                loop.run()
+                self.devices.wait()
 
-def _companies(group: Path, seeds: list[int]) -> list[list[int]]:
-    """Seeds grouped by the checkpoints they were cut off with; the rest go together."""
-    found = []
-    for path in sorted(group.glob("checkpoint-*.pt")):
-        company = [int(s) for s in path.stem.split("-")[1:]]
-        if set(company) <= set(seeds):
-            found.append(company)
-            seeds = [s for s in seeds if s not in company]
-    return found + ([seeds] if seeds else [])
+    def companies(self, seeds: list[int]) -> list[list[int]]:
+        """Seeds grouped by the checkpoints they were cut off with; the rest go together."""
+        found = []
+        for path in sorted(self.group.glob("checkpoint-*.pt")):
+            company = [int(s) for s in path.stem.split("-")[1:]]
+            if set(company) <= set(seeds):
+                found.append(company)
+                seeds = [s for s in seeds if s not in company]
+        return found + ([seeds] if seeds else [])
+
+    def describe(self, folder: Path, seed: int) -> None:
+        """Write down what this run is and where it runs, before it starts."""
+        for file in own_files(self.config["method"], self.net):
+            shutil.copy(file, folder / file.name)
+        config = yaml.safe_dump({**self.config, "seed": seed}, sort_keys=False, allow_unicode=True)
+        storage.write_text(folder / "config.yaml", config)
+        storage.write_json(folder / "state.json", {"status": "running", "step": 0})
+        environment = {
+            "unbraid": unbraid.__version__,
+            "torch": torch.__version__,
+            "python": platform.python_version(),
+            "machine": platform.platform(),
+            "device": str(self.devices.device),
+            "processes": self.devices.world,
+            "threads": torch.get_num_threads(),
+            "started": time.strftime("%Y-%m-%d %H:%M:%S %z"),
+        }
+        storage.write_json(folder / "environment.json", environment)
 
 
 def _lock(path: Path) -> FileLock:
@@ -274,26 +234,3 @@ def _lock(path: Path) -> FileLock:
     except Timeout:
         tqdm.write(f"another process is training {path.parent.name}/{path.name[1:-5]}: waiting for it")
     return lock
-
-
-def _describe(folder: Path, config: dict[str, Any], devices: Devices, net: Any) -> None:
-    """Write down what this run is and where it ran, before it starts."""
-    for file in (config["method"], net):
-        if isinstance(file, str) and file.endswith(".py"):
-            shutil.copy(file, folder / Path(file).name)
-    storage.write_text(folder / "config.yaml", yaml.safe_dump(config, sort_keys=False, allow_unicode=True))
-    storage.write_json(folder / "state.json", {"status": "running", "step": 0})
-    environment = {
-        "unbraid": unbraid.__version__,
-        "torch": torch.__version__,
-        "python": platform.python_version(),
-        "machine": platform.platform(),
-        "device": str(devices.device),
-        "processes": devices.world,
-        "threads": torch.get_num_threads(),
-        "started": time.strftime("%Y-%m-%d %H:%M:%S %z"),
-    }
-    storage.write_json(folder / "environment.json", environment)
-
-
-__all__ = ["build", "can_be_stacked", "train"]

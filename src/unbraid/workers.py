@@ -13,12 +13,12 @@ import sys
 import threading
 import time
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 from tqdm import tqdm
 
-from unbraid.errors import UserError
+from unbraid.errors import UserError, show_notices_only
+from unbraid.runs import IDENTITY
 
 Job = dict[str, Any]  # the keywords of unbraid.train
 INSIDE = "UNBRAID_WORKER"  # set in a worker, which starts no workers of its own
@@ -85,6 +85,8 @@ def run_jobs(jobs: Sequence[Job], processes: int, *, progress: bool = True) -> N
                 alive.remove(worker)
                 done += worker.job["steps"]
                 if worker.process.returncode:
+                    if "Traceback" in worker.error:  # a fault of ours, not of the user
+                        tqdm.write(worker.error.strip(), file=sys.stderr)
                     failures.append(_last_line(worker.error) or f"a worker ended with code {worker.process.returncode}")
                 elif worker.error.strip():
                     tqdm.write(worker.error.strip(), file=sys.stderr)
@@ -107,35 +109,39 @@ def inside() -> bool:
     return INSIDE in os.environ
 
 
-def train_in_processes(config: Job, seeds: Sequence[int], out: Path, processes: int, job: Job) -> None:
+def train_in_processes(config: Job, seeds: Sequence[int], job: Job, processes: int, *, progress: bool) -> None:
     """Seeds of one configuration, a process each: on a CPU one-thread processes beat threads."""
-    kept = (
-        "method",
-        "data",
-        "net",
-        "steps",
-        "batch_size",
-        "lr",
-        "optimiser",
-        "precision",
-        "compile",
-        "clip",
-        "probe_every",
-    )
-    base = {key: config[key] for key in kept} | config["options"] | {"out": str(out), "device": "cpu"}
-    base["save_seconds"] = job["save_seconds"]
-    run_jobs([{**base, "seed": s} for s in seeds], processes, progress=job["progress"])
+    shared = {key: config[key] for key in IDENTITY if key not in ("options", "source")}
+    run_jobs([{**shared, **config["options"], **job, "seed": s} for s in seeds], processes, progress=progress)
+
+
+def apart(jobs: Sequence[Job]) -> list[Job]:
+    """Jobs as processes take them: one per seed where seeds cannot be stacked, one for all seeds where they can."""
+    import torch
+
+    from unbraid.configuration import build, training_options
+    from unbraid.data import open_data
+    from unbraid.ensembles import pays
+
+    parts = []
+    for job in jobs:
+        data = open_data(job["data"])
+        options = {k: v for k, v in job.items() if k not in ("method", "data", *training_options())}
+        config = {"method": job["method"], "net": job.get("net", "auto"), "options": options, "seed": 0}
+        method = build({**config, "shape": data.shape, "pixels": data.pixels})
+        seeds = job["seeds"] if isinstance(job["seeds"], list) else list(range(job["seeds"]))
+        together = pays(method, torch.device("cpu"))
+        parts += [{**job, "seeds": group} for group in ([seeds] if together else [[s] for s in seeds])]
+    return parts
 
 
 def main() -> int:
     """One job from standard input."""
-    import warnings
-
     import torch
 
     from unbraid.training import train
 
-    warnings.showwarning = lambda message, *rest: print(f"unbraid: {message}", file=sys.stderr)
+    show_notices_only()
     torch.set_num_threads(int(os.environ.get("OMP_NUM_THREADS", "1")))
     try:
         train(**{**json.load(sys.stdin), "progress": False})

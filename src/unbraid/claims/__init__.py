@@ -107,27 +107,19 @@ class Bench:
         """The value for this scale."""
         return {"smoke": smoke, "cpu": cpu, "paper": paper}[self.scale]
 
-    def train(
-        self, jobs: dict[str, dict[str, Any]], *, metrics: Sequence[str] = (), apart: bool = False
-    ) -> dict[str, Any]:
+    def train(self, jobs: dict[str, dict[str, Any]], *, metrics: Sequence[str] = ()) -> dict[str, Any]:
         """Train and score labelled jobs; what was done before is not done again.
 
         Arguments:
             jobs: label → keywords of `unbraid.train`, with `seeds` as a list.
             metrics: what to score; nothing if empty.
-            apart: a process per seed instead of one per job.
         """
         import unbraid
-        from unbraid.workers import run_jobs
+        from unbraid.workers import apart, run_jobs
 
         full = {label: {"out": str(self.out), "device": "cpu", "progress": True, **job} for label, job in jobs.items()}
         if self.processes > 1 and self.scale != "smoke":
-            parts = [
-                ({**job, "seeds": [s]} if apart else job)
-                for job in full.values()
-                for s in (job["seeds"] if apart else [None])
-            ]
-            run_jobs(parts, self.processes)
+            run_jobs(apart(list(full.values())), self.processes)
         runs = {label: unbraid.train(**job) for label, job in full.items()}
         for run in runs.values() if metrics else []:
             for member in run.members:
@@ -154,6 +146,20 @@ def values(run: Any, score: str, part: str | None = None) -> list[float]:
 def claim_ids() -> list[str]:
     """All claims, in the order of the papers."""
     return sorted(_id(path) for path in Path(__file__).parent.glob("paper_*/*.py") if not path.stem.startswith("_"))
+
+
+def matching(asked: Sequence[str]) -> list[str]:
+    """The claims that are meant: by id, all of a paper by its number, or all."""
+    known = claim_ids()
+    found = []
+    for one in asked:
+        here = [c for c in known if one in ("all", c, c.partition("/")[0])]
+        if not here:
+            raise unknown("claim", one, known)
+        found += here
+    if not found:
+        raise UserError(f"which claim? one of {', '.join(known)}, a paper such as {known[0][:3]}, or all")
+    return list(dict.fromkeys(found))
 
 
 def _id(path: Path) -> str:

@@ -28,7 +28,7 @@ def run(bench: Bench) -> Outcome:
         "beta": 4.0, "lr": bench.pick(1e-3, 1e-3, 1e-4), "batch_size": 64, "steps": bench.pick(20, 4000, 100_000),
         "precision": bench.pick("float32", "bf16", "float32"), "seeds": list(range(bench.pick(1, 2, 3))), "probe_every": 500,
     }}  # fmt: skip
-    runs = bench.train(jobs, metrics=("active_units",), apart=True)
+    runs = bench.train(jobs, metrics=("active_units",))
     ranks, figures = [], []
     for member in runs["beta_vae"].members:
         faces, rank = eigenfaces(member)

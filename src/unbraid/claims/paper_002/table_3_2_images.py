@@ -20,5 +20,5 @@ def run(bench: Bench) -> Outcome:
         jobs[label] = (
             dsprites(bench, latents=int(latents)) if data == "dsprites" else digits(bench, data, "vae", int(latents))
         )
-    runs = bench.train(jobs, metrics=("polarized_regime",), apart=True)
+    runs = bench.train(jobs, metrics=("polarized_regime",))
     return judged(runs, PUBLISHED, budget(jobs))

@@ -16,7 +16,7 @@ PUBLISHED = {
 def run(bench: Bench) -> Outcome:
     """A small part of the thesis's 50 epochs at cpu scale: orderings are the aim there, not numbers."""
     jobs = {method: dsprites(bench, method) for method in PUBLISHED}
-    runs = bench.train(jobs, metrics=("disentanglement_score", "distance_to_orthogonality", "active_units"), apart=True)
+    runs = bench.train(jobs, metrics=("disentanglement_score", "distance_to_orthogonality", "active_units"))
     ours = {
         m: {"DS": values(r, "disentanglement_score"), "DtO": values(r, "distance_to_orthogonality")}
         for m, r in runs.items()

@@ -1,0 +1,169 @@
+"""What each command of `unbraid` does with what was said: calls the library, prints tables. Heavy imports happen inside."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+from unbraid import catalog
+from unbraid.errors import UserError, unknown
+from unbraid.printing import ledger_rows, list_rows, print_table, score_rows, summary_rows
+
+
+def train(words: list[str], examples: str) -> int:
+    """`unbraid train METHOD DATA --option value …`: options of the training and of the method alike."""
+    named = [w for w in words[:2] if not w.startswith("-")]
+    shared = [o for o in catalog.function_options("training", "train") if o.name not in ("method", "data", "options")]
+    own = [o for o in catalog.entry("methods", named[0]).options if o.name != "net"] if named else []
+    if not words or any(w in ("-h", "--help") for w in words):
+        print(_train_help(named[0] if named else "METHOD", own, shared, examples))
+        return 0
+    if len(named) < 2:
+        raise UserError("train what on what? unbraid train METHOD DATA: see unbraid list methods, unbraid list data")
+    chosen = _options(words[2:], [o.name for o in [*own, *shared]], {o.name for o in shared if o.default == "False"})
+
+    from unbraid.training import train as start
+
+    run = start(named[0], named[1], **chosen)
+    stopped = [m for m in run.members if m.state["status"] == "stopped"]
+    for member in stopped:
+        print(f"unbraid: {member.path.name} {member.state['reason']}; its last good state (step {member.state['step']}) "
+              "is kept: try a lower --lr or --clip 1", file=sys.stderr)  # fmt: skip
+    print(run.path)
+    return 1 if stopped else 0
+
+
+def _options(words: list[str], known: list[str], flags: set[str]) -> dict[str, Any]:
+    chosen: dict[str, Any] = {}
+    while words:
+        word = words.pop(0)
+        if not word.startswith("--"):
+            raise UserError(f"unexpected {word!r}: after method and data come options such as --steps 20000")
+        name, equals, value = word[2:].partition("=")
+        name = name.replace("-", "_")
+        if name not in known:
+            raise unknown("option", f"--{name.replace('_', '-')}", [f"--{k.replace('_', '-')}" for k in known])
+        if not equals and name in flags and (not words or words[0].startswith("--")):
+            chosen[name] = True
+            continue
+        if not equals and not words:
+            raise UserError(f"--{name.replace('_', '-')} needs a value")
+        text = value if equals else words.pop(0)
+        several = name == "seeds" and "," in text
+        chosen[name] = [catalog.value_of(v) for v in text.split(",") if v] if several else catalog.value_of(text)
+    return chosen
+
+
+def _train_help(method: str, own: list[catalog.Option], shared: list[catalog.Option], examples: str) -> str:
+    def lines(title: str, options: list[catalog.Option]) -> list[str]:
+        named = [f"  --{o.name.replace('_', '-'):<16} {o.text} [{o.default}]" for o in options]
+        return [f"{title}:", *named, ""] if named else []
+
+    about = (
+        catalog.entry("methods", method).summary if own else "Train a method on data; the last line is the run folder."
+    )
+    head = [f"usage: unbraid train {method} DATA [--option value …]", "", about, ""]
+    if not own:
+        head += ["METHOD is a name (unbraid list methods) or a file ./my_method.py; DATA is a name with options, a .npy,",
+                 ".npz or .csv file, or a folder of images. unbraid train METHOD --help adds the options of a method.", ""]  # fmt: skip
+    return "\n".join(
+        [*head, *lines(f"options of {method}", own), *lines("options of every training", shared), examples]
+    )
+
+
+def listing(given: argparse.Namespace) -> int:
+    """`unbraid list`."""
+    rows = list_rows(given.room)
+    return print_table(rows, given.json, group="kind")
+
+
+def evaluate(given: argparse.Namespace) -> int:
+    """`unbraid evaluate RUN…`."""
+    from unbraid.evaluation import evaluate as score
+    from unbraid.runs import Run
+
+    rows = []
+    for path in given.run:
+        run = Run(path)
+        rows += summary_rows(run, score(run, given.data, metrics=given.metrics.split(",") if given.metrics else None))
+    return print_table(rows, given.json)
+
+
+def score(given: argparse.Namespace) -> int:
+    """`unbraid score CODES FACTORS`."""
+    rows, warnings = score_rows(
+        given.codes, given.factors,
+        given.metrics.split(",") if given.metrics else None, given.kinds.split(",") if given.kinds else None,
+    )  # fmt: skip
+    print_table(rows, given.json)
+    for warning in [] if given.json else warnings:
+        print(f"! {warning}")
+    return 0
+
+
+def report(given: argparse.Namespace) -> int:
+    """`unbraid report RUN…`."""
+    from unbraid.report import write_report
+    from unbraid.runs import Run
+
+    for path in given.run:
+        for member in Run(path).members:
+            if not (member.path / "results.json").exists():
+                from unbraid.evaluation import evaluate as score
+
+                score(member, given.data)
+    first: Path = given.run[0]
+    out = given.out or (first if len(given.run) == 1 else first.parent) / "report.html"
+    print(write_report(given.run, out))
+    return 0
+
+
+def claims(given: argparse.Namespace) -> int:
+    """`unbraid claims list|run`; exit code 1 if a judged claim was not reproduced."""
+    from unbraid import claims as room
+
+    if given.action == "list":
+        return print_table(list_rows("claims"), given.json)
+    wanted = room.matching(given.claim)
+    from unbraid.claims.ledger import update
+
+    results = []
+    for identity in wanted:
+        result = room.run_claim(identity, given.scale, given.out, processes=given.processes, data=given.data)
+        results.append(result)
+        if not given.json:
+            print_table(ledger_rows(result), False)
+            for sentence, held in result["orderings"].items():
+                print(f"  {'✓' if held else '✗'} {sentence}")
+            print(f"{identity}: {result['verdict']} ({result['budget']}; {result['seconds']} s)\n")
+        update(
+            given.ledger or (Path("docs/ledger.md") if Path("docs/ledger.md").exists() else given.out / "ledger.md"),
+            result,
+        )
+    if given.json:
+        print(json.dumps(results, indent=1))
+    return int(any(result["verdict"] == room.FAILED for result in results))
+
+
+def study(given: argparse.Namespace) -> int:
+    """`unbraid study FILE`."""
+    from unbraid.studies import run_study
+
+    table, report_file = run_study(given.file, given.out, given.processes)
+    print_table(table, given.json)
+    if not given.json:
+        print(report_file)
+    return 0
+
+
+COMMANDS = {
+    "list": listing,
+    "evaluate": evaluate,
+    "score": score,
+    "report": report,
+    "claims": claims,
+    "study": study,
+}

@@ -1,0 +1,112 @@
+"""What determines a run, and the method that follows from it: options checked and resolved, users' own files and objects told apart."""
+
+from __future__ import annotations
+
+import copy
+import hashlib
+import inspect
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from unbraid import catalog, networks
+from unbraid.data import Data
+from unbraid.errors import UserError, unknown
+from unbraid.methods import Method
+
+
+def resolve(method: str, options: dict[str, Any]) -> dict[str, Any]:
+    """Every option of a method: as given, or its default; unknown names are answered by the nearest."""
+    signature = inspect.signature(catalog.load("methods", method).__init__)
+    known = {n: p.default for n, p in signature.parameters.items() if n not in ("self", "net")}
+    for name in options:
+        if name not in known:
+            raise unknown(f"option of {method}", name, [*known, *training_options()])
+    for name, value in options.items():
+        default = known[name]
+        number = isinstance(default, int | float) and not isinstance(default, bool)
+        if number and (isinstance(value, bool) or not isinstance(value, int | float)):
+            raise UserError(f"{name} must be a number, not {value!r}")
+        if isinstance(default, int) and not isinstance(default, bool) and value != int(value):
+            raise UserError(f"{name} must be a whole number, not {value!r}")
+    resolved = {**{n: d for n, d in known.items() if d is not inspect.Parameter.empty}, **options}
+    return {n: float(v) if isinstance(known[n], float) else v for n, v in resolved.items()}
+
+
+def training_options() -> list[str]:
+    """The keywords of `unbraid.train` that belong to every method."""
+    options = catalog.function_options("training", "train")
+    return [option.name for option in options if option.name not in ("method", "data", "options")]
+
+
+def build(
+    config: dict[str, Any],
+    folder: Path | None = None,
+    *,
+    method: Any = None,
+    net: Any = None,
+    fresh: bool = False,
+) -> Method:
+    """The method of a run, initialised from its seed.
+
+    Arguments:
+        config: the run's settings.
+        folder: the run folder, where a user's own files were copied to.
+        method: the object, if the method was given as one.
+        net: the networks, if they were given as objects.
+        fresh: draw new weights for objects too, because several seeds start from the same ones.
+    """
+    if isinstance(method, Method):
+        made = copy.deepcopy(method)
+        return reset(made, config["seed"]) if fresh else made
+    name, net = config["method"], net if net not in (None, "auto") else config["net"]
+    if folder is not None:
+        name, net = _copied(folder, name), _copied(folder, net)
+        if isinstance(net, str) and net.startswith("own-"):
+            raise UserError(
+                f"{folder} was trained with networks given as objects: load_run(path, net=(encoder, decoder))"
+            )
+        if not name.endswith(".py") and name not in catalog.names("methods"):
+            raise UserError(f"{folder} was trained with a method given as an object: load_run(path, method=…)")
+    opened = networks.open_net(net, tuple(config["shape"]), config["pixels"])
+    kind = catalog.load("methods", name)
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(config["seed"])
+        made = kind(opened, **config["options"])
+    return reset(made, config["seed"]) if fresh and isinstance(net, tuple | list) else made
+
+
+def reset(method: Method, seed: int) -> Method:
+    """Fresh weights for a method that was given as an object."""
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        for module in method.modules():
+            if callable(again := getattr(module, "reset_parameters", None)):
+                again()
+    return method
+
+
+def source(method: Any, data: Any, net: Any, opened: Data) -> str:
+    """What tells apart runs that look the same by name: the samples, and a user's own files and objects."""
+    told = opened.fingerprint + "".join(p.read_text() for p in own_files(method, net))
+    if isinstance(method, Method):
+        told += networks.fingerprint(method)
+    digest = hashlib.blake2b(told.encode(), digest_size=6).hexdigest() if told else ""
+    if not isinstance(data, str | Path) or isinstance(method, Method):
+        return f"object-{digest}" if digest else "object"
+    return digest or "name"
+
+
+def own_files(*given: Any) -> list[Path]:
+    """Those of a run's method and networks that are a user's own `.py` files."""
+    names = [x.partition(":")[0] for x in given if isinstance(x, str)]
+    return [Path(name) for name in names if name.endswith(".py") and Path(name).is_file()]
+
+
+def _copied(folder: Path, name: Any) -> Any:
+    """A user's `.py` file is kept inside the run folder."""
+    if not isinstance(name, str):
+        return name
+    file, colon, options = name.partition(":")
+    return f"{folder / Path(file).name}{colon}{options}" if file.endswith(".py") else name
