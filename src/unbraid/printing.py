@@ -104,7 +104,8 @@ def summary_rows(run: Any, results: Row) -> list[Row]:
         if run.several:
             row |= {"mean": found["mean"], "sd": found["sd"], "seeds": len(found["values"])}
         else:
-            row |= {"value": found["value"], "ceiling": found["ceiling"], "better": found["best"]}
+            row |= {"value": found["value"]}
+        row |= {"ceiling": found["ceiling"], "by chance": found["chance"], "better": found["best"]}
         rows.append(row)
     return rows
 

@@ -49,10 +49,11 @@ def group_folder(out: Path, config: dict[str, Any]) -> Path:
     """The folder that all seeds of a configuration share."""
     told = json.dumps([[key, storage.plain(config.get(key))] for key in IDENTITY], sort_keys=True)
     digest = hashlib.blake2b(told.encode(), digest_size=5).hexdigest()
-    return out / f"{_slug(config['method'])}-{_slug(config['data'])}-{digest}"
+    return out / f"{slug(config['method'])}-{slug(config['data'])}-{digest}"
 
 
-def _slug(name: str) -> str:
+def slug(name: str) -> str:
+    """A name with its options and suffix cut off, fit for a file."""
     stem = Path(name.split(":")[0]).stem or "data"
     return re.sub(r"[^A-Za-z0-9_]+", "_", stem)
 
@@ -131,7 +132,8 @@ class Run:
             values = [r["scores"][name]["value"] for r in each if name in r["scores"]]
             known = [v for v in values if v is not None]
             mean, sd = (float(np.mean(known)), float(np.std(known))) if known else (None, None)
-            scores[name] = {"mean": mean, "sd": sd, "values": values}
+            same = {key: each[0]["scores"][name].get(key) for key in ("ceiling", "chance", "best")}
+            scores[name] = {"mean": mean, "sd": sd, "values": values, **same}
         return {
             "seeds": [m.config["seed"] for m in self.members],
             "notes": each[0]["notes"],

@@ -17,7 +17,7 @@ from unbraid.errors import UserError
 from unbraid.factors import KINDS, Factor, Kind
 
 SUFFIXES = (".npy", ".npz", ".csv")
-SAMPLE_KEYS = ("x", "images", "data", "X")
+SAMPLE_KEYS = ("x", "images", "imgs", "data", "X")
 FACTOR_MARK = "factor:"
 MANY = 1000
 

@@ -59,6 +59,7 @@ def distance_to_orthogonality(
         value=parts["value"],
         parts={name: part for name, part in parts.items() if name != "value"},
         settings={"points": len(chosen), "seed": seed, "jacobian_of": "decoder output as given by `decode`"},
+        chance=parts["haar"]["mean"],
         warnings=tuple(warnings),
         best="low",
     )

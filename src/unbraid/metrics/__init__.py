@@ -29,6 +29,7 @@ class Score:
         parts: arrays and numbers it was made from, by name.
         settings: what was chosen (bins, neighbours, seed, sample counts).
         ceiling: what a perfect code would reach on these factors; None if 1 (or not bounded).
+        chance: what structure by chance alone would score; None if that is 0 or unknown.
         warnings: pitfalls that apply to this very input, one sentence each.
         best: whether larger or smaller is better.
     """
@@ -37,6 +38,7 @@ class Score:
     parts: dict[str, Any] = field(default_factory=dict)
     settings: dict[str, Any] = field(default_factory=dict)
     ceiling: float | None = None
+    chance: float | None = None
     warnings: tuple[str, ...] = ()
     best: str = "high"
 
