@@ -14,6 +14,7 @@ from unbraid.data import open_data
 from unbraid.errors import UserError
 from unbraid.evaluation import noise_ordered, posterior, traverse
 from unbraid.report.pictures import grid_png
+from unbraid.runs import slug
 
 ALPHA, COMPONENTS, AVERAGED = 2.5, 5, 300  # thesis Section 3.3.5
 
@@ -33,16 +34,8 @@ def run(bench: Bench) -> Outcome:
     for member in runs["beta_vae"].members:
         faces, rank = eigenfaces(member)
         ranks.append(rank)
-        figures.append(
-            str(
-                grid_png(
-                    faces,
-                    bench.figure(f"{bench.name}-{member.path.parent.name}-{member.path.name}.png"),
-                    scale=2,
-                )
-            )
-        )
-    classical = bench.figure(f"{bench.name}-{runs['beta_vae'].path.name}-pca.png")
+        figures.append(str(grid_png(faces, bench.figure(f"figure-3.6-{slug(name)}-{member.path.name}.png"), scale=2)))
+    classical = bench.figure(f"figure-3.6-{slug(name)}-pca.png")
     grid_png(linear_eigenfaces(runs["beta_vae"].members[0].data), classical, scale=2)
     orderings = {
         "less noise, more effect on the picture: rank correlation of sigma² and what a latent moves below -0.7": max(
