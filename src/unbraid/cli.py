@@ -126,14 +126,16 @@ def _dispatch(words: list[str]) -> int:
     show_notices_only()
     if words[:1] == ["train"]:
         return commands.train(words[1:], EXAMPLES["train"])
-    given, rest = top.parse_known_args(words)
-    if given.command is None:
+    if not words or words[0].startswith("-"):
+        top.parse_args(words)
         top.print_help()
         return 0
+    # Options may stand anywhere, also between `run` and the names of claims.
+    given, rest = known[words[0]].parse_known_intermixed_args(words[1:])
     if rest:
-        options = [o for action in known[given.command]._actions for o in action.option_strings if o.startswith("--")]
-        raise unknown(f"option of {given.command}", rest[0].partition("=")[0], options)
-    return commands.COMMANDS[given.command](given)
+        options = [o for action in known[words[0]]._actions for o in action.option_strings if o.startswith("--")]
+        raise unknown(f"option of {words[0]}", rest[0].partition("=")[0], options)
+    return commands.COMMANDS[words[0]](given)
 
 
 if __name__ == "__main__":
