@@ -81,8 +81,20 @@ def entry(room: str, name: str) -> Entry:
         function = next((f for f in node.body if isinstance(f, ast.FunctionDef) and f.name == "__init__"), None)
     text = ast.get_docstring(node) or ""
     summary = (ast.get_docstring(tree) or text).split("\n")[0].strip()
-    options = _options(function, text) if isinstance(function, ast.FunctionDef) else ()
+    if isinstance(function, ast.FunctionDef):
+        options = _options(function, text)
+    else:
+        options = next((entry(room, parent).options for parent in _parents(tree, node, room)), ())
     return Entry(path.stem, path, summary, node.name, options)
+
+
+def _parents(tree: ast.Module, node: ast.AST, room: str) -> list[str]:
+    """The members of the room that a class without a constructor of its own inherits one from."""
+    bases = {b.id for b in node.bases if isinstance(b, ast.Name)} if isinstance(node, ast.ClassDef) else set()
+    imports = [
+        n for n in tree.body if isinstance(n, ast.ImportFrom) and (n.module or "").startswith(f"unbraid.{room}.")
+    ]
+    return [(n.module or "").rpartition(".")[2] for n in imports if bases & {a.asname or a.name for a in n.names}]
 
 
 def _key(name: str) -> str:

@@ -15,15 +15,17 @@ from unbraid.printing import ledger_rows, list_rows, print_table, score_rows, su
 
 def train(words: list[str], examples: str) -> int:
     """`unbraid train METHOD DATA --option value …`: options of the training and of the method alike."""
-    named = [w for w in words[:2] if not w.startswith("-")]
     shared = [o for o in catalog.function_options("training", "train") if o.name not in ("method", "data", "options")]
+    named, said = _sort(words, {o.name for o in shared if o.default == "False"})
     own = [o for o in catalog.entry("methods", named[0]).options if o.name != "net"] if named else []
     if not words or any(w in ("-h", "--help") for w in words):
         print(_train_help(named[0] if named else "METHOD", own, shared, examples))
         return 0
     if len(named) < 2:
         raise UserError("train what on what? unbraid train METHOD DATA: see unbraid list methods, unbraid list data")
-    chosen = _options(words[2:], [o.name for o in [*own, *shared]], {o.name for o in shared if o.default == "False"})
+    if named[2:]:
+        raise UserError(f"unexpected {named[2]!r}: beside method and data there are only options such as --steps 20000")
+    chosen = _options(said, [o.name for o in [*own, *shared]])
 
     from unbraid.training import train as start
 
@@ -36,22 +38,34 @@ def train(words: list[str], examples: str) -> int:
     return 1 if stopped else 0
 
 
-def _options(words: list[str], known: list[str], flags: set[str]) -> dict[str, Any]:
-    chosen: dict[str, Any] = {}
-    while words:
-        word = words.pop(0)
-        if not word.startswith("--"):
-            raise UserError(f"unexpected {word!r}: after method and data come options such as --steps 20000")
-        name, equals, value = word[2:].partition("=")
-        name = name.replace("-", "_")
-        if name not in known:
-            raise unknown("option", f"--{name.replace('_', '-')}", [f"--{k.replace('_', '-')}" for k in known])
-        if not equals and name in flags and (not words or words[0].startswith("--")):
-            chosen[name] = True
+def _sort(words: list[str], flags: set[str]) -> tuple[list[str], list[tuple[str, str | None]]]:
+    """Names, and options with their values, in whatever order they were said; a flag alone means true."""
+    named: list[str] = []
+    said: list[tuple[str, str | None]] = []
+    left = list(words)
+    while left:
+        word = left.pop(0)
+        if not word.startswith("-"):
+            named.append(word)
             continue
-        if not equals and not words:
-            raise UserError(f"--{name.replace('_', '-')} needs a value")
-        text = value if equals else words.pop(0)
+        name, equals, value = word.partition("=")
+        if name.removeprefix("--") in flags and not equals:
+            alone = not left or left[0].lower() not in ("true", "false")
+            said.append((name, "true" if alone else left.pop(0)))
+        else:
+            alone = not equals and (not left or left[0].startswith("--"))
+            said.append((name, value if equals else None if alone else left.pop(0)))
+    return named, said
+
+
+def _options(said: list[tuple[str, str | None]], known: list[str]) -> dict[str, Any]:
+    chosen: dict[str, Any] = {}
+    for word, text in said:
+        name = word.removeprefix("--").replace("-", "_")
+        if name not in known:
+            raise unknown("option", word, [f"--{k.replace('_', '-')}" for k in known])
+        if text is None:
+            raise UserError(f"{word} needs a value")
         several = name == "seeds" and "," in text
         chosen[name] = [catalog.value_of(v) for v in text.split(",") if v] if several else catalog.value_of(text)
     return chosen

@@ -1,0 +1,101 @@
+"""Claims: every recipe runs at smoke scale; verdicts, exit codes and the ledger follow from results alone."""
+
+import json
+import os
+
+import pytest
+
+from unbraid.claims import Cell, Outcome, claim_ids, matching, run_claim, title
+from unbraid.claims.ledger import update
+from unbraid.cli import main
+from unbraid.errors import UserError
+
+
+@pytest.fixture(scope="module")
+def bench(tmp_path_factory):
+    """One folder for all claims: some share their trainings."""
+    return tmp_path_factory.mktemp("claims")
+
+
+@pytest.mark.parametrize("identity", claim_ids())
+def test_every_claim_runs_at_smoke_scale(identity, bench):
+    try:
+        result = run_claim(identity, "smoke", bench, processes=1, data=None)
+    except UserError as error:
+        if "cannot download" not in str(error) or os.environ.get("UNBRAID_DATA"):
+            raise
+        pytest.skip(f"no data here: {error}")
+    assert result["verdict"] == "not judged" and result["title"] == title(identity)
+    assert result["cells"] or result["orderings"]
+    for cell in result["cells"]:
+        assert cell["seeds"] >= 1 and cell["values"]
+    update(bench / "ledger.md", result)
+    assert f"## {identity} smoke" in (bench / "ledger.md").read_text()
+    for figure in result["figures"]:
+        assert (bench / "figures" / figure.split("/")[-1]).stat().st_size > 500
+
+
+def cell(ours, published=(1.0, 0.1), **options):
+    return Cell("score", published, ours, **options)
+
+
+def test_a_cell_agrees_within_the_published_spread():
+    assert cell([1.05, 1.1]).agrees() is True and cell([1.2]).agrees() is False
+    assert cell([1.04], (1.0, 0.0)).agrees() is True and cell([1.06], (1.0, 0.0)).agrees() is False
+    assert cell([1.06], (1.0, 0.0), tolerance=0.1).agrees() is True
+    assert cell([3.0], None).agrees() is None
+    assert cell([1.0, 3.0]).mean == 2 and cell([1.0, 3.0]).sd == 1
+
+
+def test_verdicts():
+    def verdict(cells, orderings, scale="cpu"):
+        return Outcome(cells, orderings, "words").verdict(scale)
+
+    assert verdict([cell([1.0])], {"a": True}) == "reproduced"
+    assert verdict([cell([2.0])], {"a": True}) == "ordering only"
+    assert verdict([cell([1.0])], {"a": False}) == "not reproduced"
+    assert verdict([cell([1.0])], {"a": False}, "smoke") == "not judged"
+
+
+@pytest.mark.parametrize(("held", "code"), [(True, 0), (False, 1)])
+def test_the_command_fails_only_if_a_claim_was_not_reproduced(held, code, tmp_path, monkeypatch, capsys):
+    from unbraid.claims.paper_002 import theorem_2
+
+    monkeypatch.setattr(theorem_2, "run", lambda bench: Outcome([cell([1.0])], {"it holds": held}, "by decree"))
+    words = [
+        "claims",
+        "run",
+        "002/theorem-2",
+        "--scale",
+        "cpu",
+        "--out",
+        str(tmp_path),
+        "--ledger",
+        str(tmp_path / "l.md"),
+    ]
+    assert main(words) == code
+    told = capsys.readouterr().out
+    assert ("✓" if held else "✗") + " it holds" in told
+    ledger = (tmp_path / "l.md").read_text()
+    assert "| score | 1 ± 0.1 | 1 ± 0 | 1 | yes |" in ledger and "002/theorem-2 cpu" in ledger
+    assert main([*words, "--json"]) == code
+    assert json.loads(capsys.readouterr().out)[0]["verdict"] == ("reproduced" if held else "not reproduced")
+
+
+def test_the_ledger_keeps_other_entries_and_prefers_judged_ones(tmp_path):
+    def result(claim, scale, verdict):
+        return {"claim": claim, "scale": scale, "data": "", "title": claim, "verdict": verdict, "seconds": 1.0,
+                "cells": [], "orderings": {}, "budget": "none", "figures": [], "notes": []}  # fmt: skip
+
+    path = tmp_path / "ledger.md"
+    update(path, result("a", "cpu", "reproduced"))
+    update(path, result("b", "smoke", "not judged"))
+    update(path, result("a", "smoke", "not judged"))
+    text = path.read_text()
+    assert "## a cpu" in text and "## b smoke" in text and "## a smoke" not in text
+
+
+def test_names_of_claims():
+    assert matching(["002/table-3.3", "002"]) == ["002/table-3.3", *[c for c in claim_ids() if c != "002/table-3.3"]]
+    with pytest.raises(UserError, match=r"did you mean '002/table-3\.3'"):
+        matching(["002/table3.3"])
