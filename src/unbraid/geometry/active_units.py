@@ -1,4 +1,6 @@
-"""Active units: how many latents carry anything, by both rules of Zietlow's thesis, and their order by noise.
+"""Active latents: how many carry information; the others are noise to the decoder.
+
+By both rules of Zietlow's thesis, and in the order of their noise.
 
 Chapter 3 (Eq. 3.38): latent j is active if sqrt(var mu_j) > 0.5. Chapter 4: if E sigma_j^2 < 0.8. For a
 linear VAE var mu_j = 1 - sigma_j^2, so the two cut at sigma_j^2 = 0.75 and 0.8.

@@ -1,4 +1,4 @@
-"""DtO: how far the decoder's right singular vectors are from the latent axes (0: orthogonal columns).
+"""Distance to orthogonality: how far the decoder's own principal axes are from the latent axes; 0 is aligned.
 
 Zietlow's thesis, Eqs. 3.25-3.29. At each code J = U S V^T is the decoder's Jacobian and P(V) the signed
 permutation matrix closest to V entry by entry: DtO = mean |V - P(V)|_F.

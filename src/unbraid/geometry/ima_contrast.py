@@ -1,4 +1,4 @@
-"""C_IMA: how far the columns of the decoder's Jacobian are from orthogonal (0), whatever their lengths.
+"""IMA contrast: how far the columns of the decoder's Jacobian are from orthogonal (0), whatever their lengths.
 
 c(z) = sum_j log|J_j| - 1/2 log det J^T J, the contrast of independent mechanism analysis; a VAE whose decoder
 noise vanishes loses its mean, and nothing else, of likelihood. Unlike DtO it is well defined for equal

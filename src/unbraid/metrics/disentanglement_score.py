@@ -1,4 +1,6 @@
-"""DS, the disentanglement score of Zietlow's thesis: a gap like MIG's, in predictability.
+"""Disentanglement score: how much better the best latent predicts a factor than the second best does.
+
+DS of Zietlow's thesis, a gap like MIG's, in predictability.
 
 Eqs. 3.32-3.37. A_ij is how well a 5-nearest-neighbour predictor tells factor i from latent j alone, M_i what
 the best constant reaches: sqrt(var w_i) - rmse against sqrt(var w_i) where it regresses, accuracy against the
@@ -21,8 +23,8 @@ import numpy as np
 
 from unbraid.errors import UserError, unknown
 from unbraid.factors import Factor
-from unbraid.information import constant_columns, distinct
-from unbraid.metrics import Score, check, kinds_of
+from unbraid.information import distinct
+from unbraid.metrics import Score, check, kinds_of, label, usual_warnings
 
 # Not sample_order: which rows fit and which are scored is drawn by row number.
 HOLDS = {
@@ -30,8 +32,14 @@ HOLDS = {
     "flipped_codes",
     "rescaled_codes",
     "perfect_codes_reach_ceiling",
-    "noise_scores_low",
-    "constant_code_is_zero",
+    "noise_scores_chance",
+    "constant_code_scores_chance",
+    "rotation_lowers",
+    "duplicates_lower",
+    "dead_latents_keep",
+    "noise_latents_keep",
+    "relabelled_category_keeps",
+    "monotone_warp_keeps",
 }
 
 FORMS = ("clipped", "raw", "normalised")
@@ -94,7 +102,7 @@ def disentanglement_score(
             "predictor": ["classifier" if k == "category" else "regressor" for k in kind],
         },
         ceiling=float(np.nanmean(_gaps(perfect, constant, kind, varies, form))),
-        warnings=tuple(_warnings(codes, constant, kind, varies, form)),
+        warnings=tuple(_warnings(codes, factors, constant, kind, kinds, varies, form)),
     )
 
 
@@ -190,17 +198,20 @@ def _perfect(factors: np.ndarray, kinds: list[str]) -> np.ndarray:
     return np.stack(columns, axis=1)
 
 
-def _warnings(codes: np.ndarray, constant: np.ndarray, kinds: list[str], varies: np.ndarray, form: str) -> list[str]:
-    found = []
-    dead = constant_columns(codes, 1)
-    if dead.any():
-        found.append(f"constant code columns {np.flatnonzero(dead).tolist()} predict nothing")
-    for i in np.flatnonzero(~varies):
-        found.append(f"factor in column {i} never varies and is left out of the mean")
+def _warnings(
+    codes: np.ndarray,
+    factors: np.ndarray,
+    constant: np.ndarray,
+    kinds: list[str],
+    given: Sequence[Factor | str] | None,
+    varies: np.ndarray,
+    form: str,
+) -> list[str]:
+    found = usual_warnings(codes, factors, given)
     for i in np.flatnonzero(varies):
         if kinds[i] == "category" and form != "normalised":
             most = (1 - constant[i]) / constant[i]
-            found.append(f"the term of the category in column {i} can reach {most:.2f}, not 1: see form='normalised'")
-    if codes.shape[1] == 1:
-        found.append("a single latent has no second best, which counts as 0")
+            found.append(
+                f"the term of the category {label(given, int(i))} can reach {most:.2f}, not 1: see form='normalised'"
+            )
     return found

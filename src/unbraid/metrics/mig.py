@@ -14,7 +14,6 @@ import numpy as np
 from unbraid.errors import UserError
 from unbraid.factors import Factor
 from unbraid.information import (
-    constant_columns,
     distinct,
     entropy,
     equal_width,
@@ -22,7 +21,7 @@ from unbraid.information import (
     levels,
     mutual_information,
 )
-from unbraid.metrics import Score, check, kinds_of
+from unbraid.metrics import Score, check, kinds_of, label, usual_warnings
 
 HOLDS = {
     "permuted_codes",
@@ -30,8 +29,13 @@ HOLDS = {
     "rescaled_codes",
     "sample_order",
     "perfect_codes_reach_ceiling",
-    "noise_scores_low",
-    "constant_code_is_zero",
+    "noise_scores_chance",
+    "constant_code_scores_chance",
+    "rotation_lowers",
+    "duplicates_lower",
+    "dead_latents_keep",
+    "noise_latents_keep",
+    "relabelled_category_keeps",
 }
 
 
@@ -68,7 +72,7 @@ def mig(codes: Any, factors: Any, *, kinds: Sequence[Factor | str] | None = None
             "binned_factors": [j for j, k in enumerate(kind) if is_binned(factors[:, j], k)],
         },
         ceiling=float(np.nanmean(_gaps(mutual_information(_perfect(factors, truth, bins), truth), entropies))),
-        warnings=tuple(_warnings(codes, binned, truth, kinds, bins)),
+        warnings=tuple(_warnings(codes, factors, binned, truth, kinds, bins)),
     )
 
 
@@ -88,22 +92,21 @@ def _perfect(factors: np.ndarray, truth: np.ndarray, bins: int) -> np.ndarray:
 
 
 def _warnings(
-    codes: np.ndarray, binned: np.ndarray, truth: np.ndarray, kinds: Sequence[Factor | str] | None, bins: int
+    codes: np.ndarray,
+    factors: np.ndarray,
+    binned: np.ndarray,
+    truth: np.ndarray,
+    kinds: Sequence[Factor | str] | None,
+    bins: int,
 ) -> list[str]:
-    found = []
-    constant = constant_columns(codes, bins)
-    if constant.any():
-        found.append(f"constant code columns {np.flatnonzero(constant).tolist()} carry no information")
-    crowded = [int(j) for j in np.flatnonzero(~constant) if np.bincount(binned[:, j]).max() > 0.95 * len(codes)]
+    found = usual_warnings(codes, factors, kinds)
+    varies = np.ptp(binned, axis=0) > 0
+    crowded = [int(j) for j in np.flatnonzero(varies) if np.bincount(binned[:, j]).max() > 0.95 * len(codes)]
     if crowded:
         found.append(f"code columns {crowded} have over 95 % of the samples in one bin: outliers set its range")
     for j, size in enumerate(truth.max(axis=0) + 1):
-        named = kinds[j] if kinds is not None else j
-        label = f"{named.name!r}" if isinstance(named, Factor) else f"in column {j}"
-        if size == 1:
-            found.append(f"factor {label} never varies and is left out of the mean")
-        elif size > bins:
-            found.append(f"{bins} bins are coarser than factor {label} ({size} values): compare with the ceiling")
-    if codes.shape[1] == 1:
-        found.append("a single latent has no second best, which counts as 0")
+        if size > bins:
+            found.append(
+                f"{bins} bins are coarser than factor {label(kinds, j)} ({size} values): compare with the ceiling"
+            )
     return found
