@@ -59,11 +59,15 @@ def test_score_needs_no_model(capsys, tmp_path):
     lines = ["shape,size", *(f"{'abcde'[a]},{b}" for a, b in factors)]
     (tmp_path / "factors.csv").write_text("\n".join(lines))
     told = said(capsys, "score", tmp_path / "codes.npy", tmp_path / "factors.csv").out
-    assert re.search(r"^mig +(1|0\.9\d*) ", told, re.M) and "! mig: constant code columns [2]" in told
+    assert re.search(r"^mig +(1|0\.9\d*) ", told, re.M) and "! constant code columns [2]" in told
     rows = json.loads(said(capsys, "score", tmp_path / "codes.npy", tmp_path / "factors.csv", "--json").out)
     assert {row["score"] for row in rows} >= {"mig", "disentanglement_score"}
     rows = said(capsys, "score", tmp_path / "codes.npy", tmp_path / "factors.csv", "--metrics", "mig", "--json").out
     assert [row["score"] for row in json.loads(rows)] == ["mig"]
+    words = ["--metrics", "mig", "--bootstrap", "20", "--json"]
+    (row,) = json.loads(said(capsys, "score", tmp_path / "codes.npy", tmp_path / "factors.csv", *words).out)
+    low, high = map(float, row["interval"].split(" to "))
+    assert low <= row["value"] <= high and "bootstrap 20" in row["made with"]
 
 
 @pytest.mark.parametrize("command", [[], *[[name] for name in EXAMPLES if name], ["train", "beta_vae"]])

@@ -88,6 +88,14 @@ def entry(room: str, name: str) -> Entry:
     return Entry(path.stem, path, summary, node.name, options)
 
 
+def constant(room: str, name: str, what: str, default: Any) -> Any:
+    """A member's own constant, read from its source."""
+    for node in ast.parse(find(room, name).read_text()).body:
+        if isinstance(node, ast.Assign) and [t.id for t in node.targets if isinstance(t, ast.Name)] == [what]:
+            return ast.literal_eval(node.value)
+    return default
+
+
 def _parents(tree: ast.Module, node: ast.AST, room: str) -> list[str]:
     """The members of the room that a class without a constructor of its own inherits one from."""
     bases = {b.id for b in node.bases if isinstance(b, ast.Name)} if isinstance(node, ast.ClassDef) else set()

@@ -30,7 +30,8 @@ EXAMPLES = {
     "evaluate": "examples:\n  unbraid evaluate runs/beta_vae-sprites-…/seed-0\n  unbraid evaluate RUN --metrics mig --json",
     "score": """examples:
   unbraid score codes.npy factors.csv
-  unbraid score codes.csv factors.npy --metrics mig --kinds category,order,cycle --json""",
+  unbraid score codes.csv factors.npy --metrics mig --kinds category,order,cycle --json
+  unbraid score codes.npy factors.csv --metrics mig --bootstrap 100""",
     "report": "examples:\n  unbraid report runs/beta_vae-sprites-…\n  unbraid report runs/* --out comparison.html",
     "claims": """examples:
   unbraid claims list
@@ -81,6 +82,7 @@ def parser() -> tuple[argparse.ArgumentParser, dict[str, argparse.ArgumentParser
     score.add_argument("factors", type=Path, help=".npy, .npz or .csv, the same rows")
     score.add_argument("--metrics", help="names joined by commas; all by default")
     score.add_argument("--kinds", help="category, order, cycle or continuous for each factor, joined by commas")
+    score.add_argument("--bootstrap", type=int, default=0, help="add 95 %% intervals from so many half samples")
     report = command("report", "One self-contained HTML file of runs; they are evaluated first if need be.")
     report.add_argument("run", nargs="+", type=Path, help="run folders, or folders of seeds")
     report.add_argument("--out", type=Path, help="the file to write; by default report.html in the run folder")

@@ -5,12 +5,13 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from unbraid import catalog
 from unbraid.errors import UserError, unknown
-from unbraid.printing import ledger_rows, list_rows, print_table, score_rows, summary_rows
+from unbraid.printing import Row, ledger_rows, list_rows, print_rows, print_table, score_row, summary_rows
 
 
 def train(words: list[str], examples: str) -> int:
@@ -102,20 +103,36 @@ def evaluate(given: argparse.Namespace) -> int:
     rows = []
     for path in given.run:
         run = Run(path)
-        rows += summary_rows(run, score(run, given.data, metrics=given.metrics.split(",") if given.metrics else None))
+        rows += summary_rows(run, score(run, given.data, metrics=_names(given.metrics)))
     return print_table(rows, given.json)
 
 
 def score(given: argparse.Namespace) -> int:
-    """`unbraid score CODES FACTORS`."""
-    rows, warnings = score_rows(
-        given.codes, given.factors,
-        given.metrics.split(",") if given.metrics else None, given.kinds.split(",") if given.kinds else None,
-    )  # fmt: skip
-    print_table(rows, given.json)
-    for warning in [] if given.json else warnings:
-        print(f"! {warning}")
+    """`unbraid score CODES FACTORS`: rows appear as they are computed, warnings once at the end."""
+    from unbraid.scoring import scores_of
+
+    said: dict[str, list[str]] = {}
+
+    def rows() -> Iterator[Row]:
+        for name, found in scores_of(
+            given.codes, given.factors, _names(given.metrics), _names(given.kinds), given.bootstrap
+        ):
+            for warning in found.warnings:
+                said.setdefault(warning, []).append(name)
+            row = score_row(name, found)
+            yield row | {"warnings": list(found.warnings)} if given.json else row
+
+    if given.json:
+        return print_table(list(rows()), True)
+    print_rows(rows(), max(map(len, catalog.names("metrics"))))
+    print("\nceiling: what a perfect code would reach on these factors; by chance: what a code of noise would")
+    for warning, names in said.items():
+        print(f"! {warning} ({', '.join(names) if len(names) < 4 else f'{len(names)} scores'})")
     return 0
+
+
+def _names(text: str | None) -> list[str] | None:
+    return [name.strip() for name in text.split(",") if name.strip()] if text else None
 
 
 def report(given: argparse.Namespace) -> int:

@@ -80,13 +80,14 @@ def _evaluate(run: Run, data: Data, wanted: list[str], samples: int) -> None:
 
 def score_all(given: dict[str, Any], wanted: Sequence[str]) -> dict[str, Score]:
     """Every wanted measure whose required arguments are at hand, called with them."""
-    scores = {}
+    scores: dict[str, Score] = {}
     for name in wanted:
         function = catalog.load("metrics" if name in catalog.names("metrics") else "geometry", name)
         parameters = inspect.signature(function).parameters.values()
         required = [p.name for p in parameters if p.default is p.empty]
         if all(given.get(name) is not None for name in required):
-            scores[name] = function(**{p.name: given[p.name] for p in parameters if given.get(p.name) is not None})
+            score = function(**{p.name: given[p.name] for p in parameters if given.get(p.name) is not None})
+            scores |= score.apart(name)
     return scores
 
 

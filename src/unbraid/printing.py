@@ -6,15 +6,38 @@ import json
 import shutil
 import sys
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from unbraid import catalog
-from unbraid.errors import UserError, unknown
+from unbraid.errors import unknown
+
+if TYPE_CHECKING:
+    from unbraid.metrics import Score
 
 Row = dict[str, Any]
 LISTED = ("methods", "data", "networks", "metrics", "claims")
+
+
+def print_rows(rows: Iterable[Row], first: int, number: int = 9) -> None:
+    """Print rows as they come, in columns that must be wide enough before the last row is known.
+
+    Arguments:
+        rows: with the same keys each; the first is a name, the last may be long.
+        first: width of the first column.
+        number: width of the others.
+    """
+    room = shutil.get_terminal_size((120, 20)).columns
+    for place, row in enumerate(rows):
+        names = list(row)
+        widths = [first, *[max(number, len(n)) for n in names[1:-1]]]
+        widths = [max(w, 16) if n == "interval" else w for n, w in zip(names, widths, strict=False)]
+        if place == 0:
+            print("".join(n.ljust(w) + "  " for n, w in zip(names, [*widths, 0], strict=True)).rstrip())
+        head = "".join(cell(row[n]).ljust(w) + "  " for n, w in zip(names, widths, strict=False))
+        folded = textwrap.wrap(cell(row[names[-1]]), max(room - len(head), 30)) or [""]
+        print("\n".join([(head + folded[0]).rstrip(), *[" " * len(head) + more for more in folded[1:]]]), flush=True)
 
 
 def print_table(rows: Sequence[Row], as_json: bool, group: str | None = None) -> int:
@@ -68,32 +91,13 @@ def list_rows(room: str | None) -> list[Row]:
     return rows
 
 
-def score_rows(
-    codes: Path, factors: Path, metrics: list[str] | None, kinds: list[str] | None
-) -> tuple[list[Row], list[str]]:
-    """Every metric that needs arrays alone, on a user's own files."""
-    from unbraid.factors import KINDS
-    from unbraid.tables import read_codes, read_factors
-
-    known = catalog.names("metrics")
-    for name in metrics or []:
-        if name not in known:
-            raise unknown("metric", name, known)
-    array = read_codes(str(codes))
-    values, names, found = read_factors(str(factors))
-    chosen = kinds or found
-    for kind in chosen:
-        if kind not in KINDS:
-            raise unknown("kind of factor", kind, KINDS)
-    if len(chosen) != len(names):
-        raise UserError(f"{len(chosen)} kinds given for the {len(names)} factors {', '.join(names)}")
-    rows, warnings = [], []
-    for name in metrics or known:
-        score = catalog.load("metrics", name)(array, values, kinds=chosen)
-        settings = ", ".join(f"{k} {v}" for k, v in score.settings.items() if not isinstance(v, list | tuple | dict))
-        rows.append({"score": name, "value": score.value, "ceiling": score.ceiling, "made with": settings})
-        warnings += [f"{name}: {warning}" for warning in score.warnings]
-    return rows, warnings
+def score_row(name: str, score: Score) -> Row:
+    """One score as a row of a table."""
+    told = ", ".join(f"{k} {v}" for k, v in score.settings.items() if not isinstance(v, list | tuple | dict))
+    row: Row = {"score": name, "value": score.value}
+    if score.interval:
+        row["interval"] = " to ".join(f"{end:.3f}" for end in score.interval)
+    return row | {"ceiling": score.ceiling, "by chance": score.chance, "better": score.best, "made with": told}
 
 
 def summary_rows(run: Any, results: Row) -> list[Row]:

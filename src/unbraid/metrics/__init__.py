@@ -58,6 +58,12 @@ class Score:
     def __float__(self) -> float:
         return self.value
 
+    def apart(self, name: str) -> dict[str, Score]:
+        """This score under its name, and each facet that is another number as a score of its own: `dci.completeness`."""
+        others = {k: v for k, v in self.facets.items() if v != self.value}
+        alone = {f"{name}.{k}": Score(v, settings=self.settings, best=self.best) for k, v in others.items()}
+        return {name: self, **alone}
+
     def __getattr__(self, name: str) -> Any:
         if not name.startswith("_"):
             for held in (self.facets, self.parts):

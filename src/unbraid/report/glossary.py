@@ -28,11 +28,12 @@ GEOMETRY = ("distance_to_orthogonality", "ima_contrast", "active_units", "polari
 def word(name: str, best: str = "high") -> Word:
     """The words for a score: the first line of its docstring, "NAME: meaning."."""
     direction = "Lower is better" if best == "low" else "Higher is better"
-    room = next((room for room in ("metrics", "geometry") if name in catalog.names(room)), None)
+    member, _, facet = name.partition(".")
+    room = next((room for room in ("metrics", "geometry") if member in catalog.names(room)), None)
     if room is None:
         return Word(name.replace("_", " "), f"{direction}.")
-    title, _, meaning = catalog.entry(room, name).summary.partition(": ")
-    return Word(title, f"{direction}: {meaning}")
+    title, _, meaning = catalog.entry(room, member).summary.partition(": ")
+    return Word(f"{title}: {facet.replace('_', ' ')}" if facet else title, f"{direction}: {meaning}")
 
 
 def inline(name: str) -> str:

@@ -1,0 +1,47 @@
+"""Scoring an embedding that a user already has: every metric of codes and factors, on files, without any model."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, cast
+
+from unbraid import catalog
+from unbraid.errors import UserError, unknown
+from unbraid.factors import KINDS, Factor, Kind
+from unbraid.metrics import Score, bootstrap
+from unbraid.tables import read_codes, read_factors
+
+
+def scores_of(
+    codes: Path, factors: Path, metrics: list[str] | None, kinds: list[str] | None, repeats: int = 0
+) -> Iterator[tuple[str, Score]]:
+    """Every metric of codes and factors on a user's own files, one after another, those that take long last."""
+    known = [name for name in catalog.names("metrics") if not wanting(name, ("codes", "factors"))]
+    for name in metrics or []:
+        if name not in known:
+            raise unknown("metric", name, known)
+    array = read_codes(str(codes))
+    values, names, found = read_factors(str(factors))
+    chosen = kinds or found
+    for kind in chosen:
+        if kind not in KINDS:
+            raise unknown("kind of factor", kind, KINDS)
+    if len(chosen) != len(names):
+        raise UserError(f"{len(chosen)} kinds given for the {len(names)} factors {', '.join(names)}")
+    described = [
+        Factor(name, 0 if kind == "continuous" else len(set(column)), cast(Kind, kind))
+        for name, kind, column in zip(names, chosen, values.T.tolist(), strict=True)
+    ]
+    for name in metrics or sorted(known, key=lambda name: catalog.constant("metrics", name, "COST", 0)):
+        measure = catalog.load("metrics", name)
+        supervised = "factors" in wanting(name, ())
+        arrays = [array, values] if supervised else [array]
+        options: dict[str, Any] = {"kinds": described} if supervised else {}
+        score = bootstrap(measure, *arrays, repeats=repeats, **options) if repeats else measure(*arrays, **options)
+        yield from score.apart(name).items()
+
+
+def wanting(name: str, held: Sequence[str]) -> list[str]:
+    """What a metric cannot do without and is not at hand."""
+    return [o.name for o in catalog.entry("metrics", name).options if o.default is None and o.name not in held]
