@@ -126,8 +126,8 @@ def print_setting(given: argparse.Namespace, **more: str) -> None:
         print("--quick: the numbers below mean nothing")
 
 
-def print_table(title: str, column: str, rows: Sequence[Row]) -> None:
-    """Medians, how far the rounds lie apart, and the marks beside them."""
+def print_table(title: str, column: str, rows: Sequence[Row], least: bool = False) -> None:
+    """Medians, how far the rounds lie apart, and the marks beside them: what they should stay under, or reach."""
     rows = [row for row in rows if row.values]
     width = max([len(title), *(len(row.name) for row in rows)])
     print(f"\n{title:<{width}}  {column:>10}  {'rounds':>17}  {'mark':>8}")
@@ -135,11 +135,13 @@ def print_table(title: str, column: str, rows: Sequence[Row]) -> None:
         value, spread = median(row.values), f"{min(row.values):.3g} - {max(row.values):.3g}"
         mark = "" if row.mark is None else f"{row.mark:g}{row.unit}"
         print(
-            f"{row.name:<{width}}  {f'{value:.3f}{row.unit}':>10}  {spread:>17}  {mark:>8}  {_verdict(value, row.mark)}"
+            f"{row.name:<{width}}  {f'{value:.3f}{row.unit}':>10}  {spread:>17}  {mark:>8}  {_verdict(value, row.mark, least)}"
         )
 
 
-def _verdict(value: float, mark: float | None) -> str:
+def _verdict(value: float, mark: float | None, least: bool) -> str:
     if mark is None:
         return ""
+    if least:
+        return "ok" if value >= mark else "under"
     return "ok" if value <= mark else "over"
