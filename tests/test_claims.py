@@ -84,7 +84,7 @@ def test_the_command_fails_only_if_a_claim_was_not_reproduced(held, code, tmp_pa
 
 def test_the_ledger_keeps_other_entries_and_prefers_judged_ones(tmp_path):
     def result(claim, scale, verdict):
-        return {"claim": claim, "scale": scale, "data": "", "title": claim, "verdict": verdict, "seconds": 1.0,
+        return {"claim": claim, "scale": scale, "data": "", "own": False, "title": claim, "verdict": verdict, "seconds": 1.0,
                 "cells": [], "orderings": {}, "budget": "none", "figures": [], "notes": []}  # fmt: skip
 
     path = tmp_path / "ledger.md"
@@ -93,6 +93,20 @@ def test_the_ledger_keeps_other_entries_and_prefers_judged_ones(tmp_path):
     update(path, result("a", "smoke", "not judged"))
     text = path.read_text()
     assert "## a cpu" in text and "## b smoke" in text and "## a smoke" not in text
+
+
+def test_figures_of_a_users_own_data_stay_out_of_the_ledger(tmp_path, monkeypatch):
+    from unbraid.claims.paper_002 import theorem_2
+
+    picture = tmp_path / "picture.png"
+    picture.write_bytes(b"a picture")
+    monkeypatch.setattr(theorem_2, "run", lambda bench: Outcome([cell([1.0])], {}, "words", figures=[str(picture)]))
+    for data, shown in ((None, True), ("sprites:pixels=16", True), (str(tmp_path), False)):
+        folder = tmp_path / f"ledger-{shown}-{data is None}"
+        folder.mkdir()
+        update(folder / "ledger.md", run_claim("002/theorem-2", "cpu", tmp_path / "out", processes=1, data=data))
+        assert (folder / "figures" / "picture.png").exists() == shown
+        assert ("picture.png" in (folder / "ledger.md").read_text()) == shown
 
 
 def test_names_of_claims():

@@ -16,6 +16,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+from unbraid import catalog
 from unbraid.errors import UserError, unknown
 
 SCALES = ("smoke", "cpu", "paper")
@@ -202,6 +203,7 @@ def run_claim(identity: str, scale: str, out: Path, *, processes: int, data: str
     result = {
         "claim": identity,
         "data": given,
+        "own": bool(data) and data.partition(":")[0] not in catalog.names("data"),
         "title": title(identity),
         "scale": scale,
         "verdict": outcome.verdict(scale),

@@ -29,7 +29,7 @@ def update(path: Path, result: dict[str, Any]) -> None:
     if result["scale"] == "smoke" and _label({**result, "scale": "cpu"}) in kept:
         return
     (path.parent / "figures").mkdir(parents=True, exist_ok=True)
-    shown = [] if result["data"] else [Path(figure) for figure in result["figures"]]
+    shown = [] if result["own"] else [Path(figure) for figure in result["figures"]]
     for figure in shown:
         shutil.copy(figure, path.parent / "figures" / figure.name)
     kept[_label(result)] = {**result, "figures": [figure.name for figure in shown]}
