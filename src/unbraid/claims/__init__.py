@@ -203,7 +203,7 @@ def run_claim(identity: str, scale: str, out: Path, *, processes: int, data: str
     result = {
         "claim": identity,
         "data": given,
-        "own": bool(data) and data.partition(":")[0] not in catalog.names("data"),
+        "own": data is not None and data.partition(":")[0] not in catalog.names("data"),
         "title": title(identity),
         "scale": scale,
         "verdict": outcome.verdict(scale),
