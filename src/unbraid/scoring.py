@@ -9,8 +9,10 @@ from typing import Any, cast
 from unbraid import catalog
 from unbraid.errors import UserError, unknown
 from unbraid.factors import KINDS, Factor, Kind
-from unbraid.metrics import Score, bootstrap
+from unbraid.metrics import Score, bootstrap, check
 from unbraid.tables import read_codes, read_factors
+
+FEWEST = 20
 
 
 def scores_of(
@@ -23,6 +25,9 @@ def scores_of(
             raise unknown("metric", name, known)
     array = read_codes(str(codes))
     values, names, found = read_factors(str(factors))
+    check(array, values)
+    if len(array) < FEWEST:
+        raise UserError(f"{codes}: {len(array)} samples are too few for a score: at least {FEWEST} are needed")
     chosen = kinds or found
     for kind in chosen:
         if kind not in KINDS:

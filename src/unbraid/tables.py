@@ -54,6 +54,8 @@ def read_codes(path: str) -> NDArray[Any]:
         raise UserError(f"{path} has only factor columns, no codes")
     if codes.ndim != 2:
         raise UserError(f"{path}: codes must be (samples, dimensions), not {codes.shape}")
+    if codes.dtype.kind not in "buif":
+        raise UserError(f"{path}: codes must be numbers, not {codes.dtype}")
     finite(path, codes)
     return codes
 

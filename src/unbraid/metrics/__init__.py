@@ -26,6 +26,8 @@ from unbraid import catalog
 from unbraid.errors import UserError, unknown
 from unbraid.factors import KINDS, Factor
 
+LARGEST = 1e140  # sums of squares of many such numbers are still finite
+
 
 @dataclass(frozen=True)
 class Score:
@@ -152,7 +154,9 @@ def check(codes: Any, factors: Any) -> tuple[np.ndarray, np.ndarray]:
     """Codes and factors as 2-D float arrays of equal length, or one clear line saying why not."""
     codes, factors = table(codes, "codes"), table(factors, "factors")
     if len(codes) != len(factors):
-        raise UserError(f"codes have {len(codes)} rows but factors {len(factors)}; they must describe the same samples")
+        turned = codes.shape[1] == len(factors) or factors.shape[1] == len(codes)
+        hint = "samples come first: is one of them transposed?" if turned else "they must describe the same samples"
+        raise UserError(f"codes have {len(codes)} rows but factors {len(factors)}; {hint}")
     return codes, factors
 
 
@@ -160,10 +164,15 @@ def table(values: Any, name: str) -> np.ndarray:
     """One finite (samples, columns) float array."""
     if hasattr(values, "detach"):
         values = values.detach().cpu().numpy()
-    try:
-        array = np.asarray(values, dtype=np.float64)
-    except (ValueError, TypeError) as error:
-        raise UserError(f"{name} must be a numeric array: {error}") from error
+    array = np.asarray(values)
+    if array.dtype.kind == "O":  # pandas and lists hand over numbers in such arrays too
+        try:
+            array = array.astype(np.float64)
+        except (ValueError, TypeError) as error:
+            raise UserError(f"{name} must be numbers: {error}") from error
+    if array.dtype.kind not in "buif":
+        raise UserError(f"{name} must be numbers, not {array.dtype}")
+    array = array.astype(np.float64)
     if array.ndim == 1:
         array = array[:, None]
     if array.ndim != 2 or 0 in array.shape:
@@ -173,6 +182,8 @@ def table(values: Any, name: str) -> np.ndarray:
     if not np.isfinite(array).all():
         row, column = np.argwhere(~np.isfinite(array))[0]
         raise UserError(f"{name} has a value that is not finite (row {row}, column {column}: {array[row, column]})")
+    if np.abs(array).max() > LARGEST:
+        raise UserError(f"{name} has values too large to be squared ({np.abs(array).max():.3g}): rescale it")
     return array
 
 
