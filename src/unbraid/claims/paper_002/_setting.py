@@ -62,7 +62,7 @@ def dsprites(bench: Bench, method: str = "beta_vae", *, beta: float = 4.0, laten
     return job
 
 
-DSPRITES_STEPS = 3000  # of 128 images at cpu scale; the thesis's 50 epochs are 230,400
+DSPRITES_STEPS = 1500  # of 128 images at cpu scale; the thesis's 50 epochs are 230,400
 
 
 def budget(jobs: dict[str, dict[str, Any]]) -> str:
