@@ -5,7 +5,7 @@ import os
 
 import pytest
 
-from unbraid.claims import Cell, Outcome, claim_ids, matching, run_claim, title
+from unbraid.claims import Cell, Outcome, above, below, claim_ids, matching, run_claim, title
 from unbraid.claims.ledger import update
 from unbraid.cli import main
 from unbraid.errors import UserError
@@ -55,6 +55,17 @@ def test_verdicts():
     assert verdict([cell([2.0])], {"a": True}) == "ordering only"
     assert verdict([cell([1.0])], {"a": False}) == "not reproduced"
     assert verdict([cell([1.0])], {"a": False}, "smoke") == "not judged"
+    assert verdict([cell([1.0])], {"a": True, "b": None}) == "undecided"
+    assert verdict([cell([1.0])], {"a": False, "b": None}) == "not reproduced"
+
+
+def test_orderings_within_a_standard_error_are_undecided():
+    low, high = [0.0, 0.2, 0.1], [1.0, 1.2, 1.1]
+    assert above(high, low) is True and above(low, high) is False
+    assert below(low, high) is True and below(high, low) is False
+    assert above([0.1, 0.3, 0.2], [0.0, 0.4, 0.1]) is None
+    assert above(high, low, [1.05, 1.0, 1.3]) is None and above(low, high, low) is False
+    assert above([1.0], [0.0]) is True
 
 
 @pytest.mark.parametrize(("held", "code"), [(True, 0), (False, 1)])

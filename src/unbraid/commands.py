@@ -168,7 +168,7 @@ def claims(given: argparse.Namespace) -> int:
         if not given.json:
             print_table(ledger_rows(result), False)
             for sentence, held in result["orderings"].items():
-                print(f"  {'✓' if held else '✗'} {sentence}")
+                print(f"  {room.MARKS[held]} {sentence}")
             print(f"{identity}: {result['verdict']} ({result['budget']}; {result['seconds']} s)\n")
         update(
             given.ledger or (Path("docs/ledger.md") if Path("docs/ledger.md").exists() else given.out / "ledger.md"),

@@ -11,7 +11,7 @@ import ast
 import importlib
 import json
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -21,6 +21,8 @@ from unbraid.errors import UserError, unknown
 
 SCALES = ("smoke", "cpu", "paper")
 REPRODUCED, ORDERING, FAILED, UNJUDGED = "reproduced", "ordering only", "not reproduced", "not judged"
+UNDECIDED = "undecided"  # no ordering fails, but one lies within the noise over seeds
+MARKS = {True: "✓", False: "✗", None: "?"}
 
 
 @dataclass
@@ -65,24 +67,26 @@ class Outcome:
 
     Arguments:
         cells: numbers beside the published ones.
-        orderings: sentence → whether it held.
+        orderings: sentence → whether it held; None where the difference is within noise.
         budget: what was trained, in words: epochs, batch, seeds.
         figures: files that show it, made beside the result.
         notes: what a reader must know: stand-in data, reduced epochs, deviations.
     """
 
     cells: list[Cell]
-    orderings: dict[str, bool]
+    orderings: Mapping[str, bool | None]
     budget: str
     figures: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
 
     def verdict(self, scale: str) -> str:
-        """reproduced: orderings and numbers; ordering only: the numbers are off; else not reproduced."""
+        """reproduced: orderings and numbers; ordering only: the numbers are off; undecided: noise; else not reproduced."""
         if scale == "smoke":
             return UNJUDGED
-        if not all(self.orderings.values()):
+        if False in self.orderings.values():
             return FAILED
+        if None in self.orderings.values():
+            return UNDECIDED
         return REPRODUCED if all(cell.agrees() is not False for cell in self.cells) else ORDERING
 
 
@@ -142,6 +146,26 @@ def values(run: Any, score: str, part: str | None = None) -> list[float]:
     """One value per seed of a score, or of one of its parts."""
     found = [member.results["scores"][score] for member in run.members]
     return [f["value"] if part is None else f["parts"][part] for f in found]
+
+
+def above(high: Sequence[float], *others: Sequence[float]) -> bool | None:
+    """Whether the mean of the first is above all others'; None if one of them is within a standard error of it."""
+    found = []
+    for low in others:
+        gap = sum(high) / len(high) - sum(low) / len(low)
+        error = sum(_variance(each) / len(each) for each in (high, low)) ** 0.5
+        found.append(gap > 0 if abs(gap) > error else None)
+    return False if False in found else None if None in found else True
+
+
+def below(low: Sequence[float], *others: Sequence[float]) -> bool | None:
+    """The same the other way round."""
+    return above([-v for v in low], *[[-v for v in other] for other in others])
+
+
+def _variance(values: Sequence[float]) -> float:
+    mean = sum(values) / len(values)
+    return sum((v - mean) ** 2 for v in values) / max(len(values) - 1, 1)
 
 
 def claim_ids() -> list[str]:
@@ -208,7 +232,8 @@ def run_claim(identity: str, scale: str, out: Path, *, processes: int, data: str
         "scale": scale,
         "verdict": outcome.verdict(scale),
         "seconds": max(before, round(time.perf_counter() - began, 1)),
-        **{k: v for k, v in asdict(outcome).items() if k != "cells"},
+        **{k: v for k, v in asdict(outcome).items() if k not in ("cells", "orderings")},
+        "orderings": {k: None if held is None else bool(held) for k, held in outcome.orderings.items()},
         "cells": [
             {
                 **asdict(cell),

@@ -11,13 +11,15 @@ from pathlib import Path
 from typing import Any
 
 from unbraid import storage
+from unbraid.claims import MARKS
 from unbraid.printing import ledger_rows
 
 HEAD = """# Ledger of reproduced claims
 
 Written by `unbraid claims run` from results; do not edit. `paper` is as printed (mean ± sd), `ours` is mean ± sd over
 seeds. *Reproduced*: every ordering that the text concludes holds and every number agrees within the published spread
-(at least 0.05, unless said otherwise). *Ordering only*: the conclusions hold, some numbers differ. The scale `cpu` is
+(at least 0.05, unless said otherwise). *Ordering only*: the conclusions hold, some numbers differ. *Undecided*: no
+conclusion fails, but one (marked ?) lies within a standard error over seeds. The scale `cpu` is
 the full recipe for the synthetic squares and a reduced budget, stated in each entry, for images.
 """
 
@@ -59,7 +61,7 @@ def _entry(one: dict[str, Any]) -> str:
         lines += ["| | paper | ours | seeds | agrees |", "|--|--|--|--|--|"]
         lines += [f"| {r['claim']} | {r['paper']} | {r['ours']} | {r['seeds']} | {r['agrees']} |" for r in rows]
         lines.append("")
-    lines += [f"- {'✓' if held else '✗'} {sentence}" for sentence, held in one["orderings"].items()]
+    lines += [f"- {MARKS[held]} {sentence}" for sentence, held in one["orderings"].items()]
     lines += ["", *one["notes"], *(f"{c['name']}: {c['note']}" for c in one["cells"] if c["note"]), ""]
     lines += [f"![{name}](figures/{name})" for name in one["figures"]] + [""] * bool(one["figures"])
     return "\n".join(lines)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from unbraid.claims import Bench
+from unbraid.claims import Bench, Cell, above, below, values
 
 SCORES = ("disentanglement_score", "distance_to_orthogonality", "ima_contrast", "active_units")
 TRAIN_SHARE = 0.8
@@ -63,6 +63,32 @@ def dsprites(bench: Bench, method: str = "beta_vae", *, beta: float = 4.0, laten
 
 
 DSPRITES_STEPS = 1500  # of 128 images at cpu scale; the thesis's 50 epochs are 230,400
+
+
+SHORT = {"DS": "disentanglement_score", "DtO": "distance_to_orthogonality"}
+
+
+def beside(
+    runs: dict[str, Any], published: dict[str, dict[str, tuple[float, float]]]
+) -> tuple[list[Cell], dict[str, list[float]]]:
+    """A table of methods by DS and DtO: its cells, and our values by "method score"."""
+    ours = {f"{m} {score}": values(runs[m], SHORT[score]) for m, row in published.items() for score in row}
+    return [
+        Cell(f"{m} {score}", published[m][score], ours[f"{m} {score}"]) for m in published for score in published[m]
+    ], ours
+
+
+def aligned(ours: dict[str, list[float]]) -> dict[str, bool | None]:
+    """What Theorem 1 predicts of every row of Table 3.3."""
+    rivals = ("autoencoder", "beta_vae_full")
+    return {
+        "beta-VAE is more orthogonal than AE and full covariance": below(
+            ours["beta_vae DtO"], *[ours[f"{m} DtO"] for m in rivals]
+        ),
+        "beta-VAE scores a higher DS than AE and full covariance": above(
+            ours["beta_vae DS"], *[ours[f"{m} DS"] for m in rivals]
+        ),
+    }
 
 
 def budget(jobs: dict[str, dict[str, Any]]) -> str:
