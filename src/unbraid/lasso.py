@@ -26,8 +26,8 @@ def lasso(gram: np.ndarray, cross: np.ndarray, alpha: float) -> np.ndarray:
     for _ in range(SWEEPS):
         for j in used:
             pull = rest[j] + gram[j, j] * weights[j]
-            new = (pull - np.clip(pull, -alpha, alpha)) / gram[j, j]
-            rest -= np.outer(gram[:, j], new - weights[j])
+            new = (pull - np.minimum(np.maximum(pull, -alpha), alpha)) / gram[j, j]
+            rest -= gram[:, j, None] * (new - weights[j])
             weights[j] = new
         if violation(weights[used], rest[used], alpha) <= NEAR:
             break

@@ -80,6 +80,11 @@ def test_a_single_factor_says_that_it_means_nothing(codes, factors):
         assert any("nothing to tell apart" in w for w in score.warnings)
 
 
+def test_a_reference_that_stops_early_says_so(codes, factors):
+    score = beta_vae_score(codes * [1e3, 1e2, 10, 1, 1, 1], factors, reference=True, votes=1000)
+    assert any("stopped after 100 steps" in w for w in score.warnings)
+
+
 def test_memory_is_bounded_by_portions(codes, factors, monkeypatch):
     monkeypatch.setattr(fixed_factor, "AT_ONCE", 100)
     assert fixed_factor.portions(250) == [100, 100, 50]

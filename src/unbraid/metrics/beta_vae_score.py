@@ -7,6 +7,7 @@ one factor encoded, and with factors spread over latents: read it with MIG.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -82,7 +83,7 @@ def beta_vae_score(
     # Legacy generator: the one that disentanglement_lib uses.
     draw = np.random.RandomState(seed) if reference else np.random.default_rng(seed)
     points, labels = _points(codes / scale, fixed, draw, votes, batch)
-    predict = _reference_classifier(points, labels, draw) if reference else _classifier(points, labels)
+    predict = _reference_classifier(points, labels, draw, found) if reference else _classifier(points, labels)
     trained = float((predict(points) == labels).mean())
     points, labels = _points(codes / scale, fixed, draw, scored, batch)
     guess = predict(points)
@@ -142,9 +143,17 @@ def _classifier(points: np.ndarray, labels: np.ndarray) -> Any:
     return lambda columns: logistic.predict(weights, present, columns)
 
 
-def _reference_classifier(points: np.ndarray, labels: np.ndarray, draw: Any) -> Any:
+def _reference_classifier(points: np.ndarray, labels: np.ndarray, draw: Any, found: list[str]) -> Any:
+    """scikit-learn's own, as it comes; it may stop before the optimum, which is added to the warnings found."""
     if len(np.unique(labels)) == 1:
         return lambda columns: np.full(len(columns), labels[0])
+    from sklearn.exceptions import ConvergenceWarning
     from sklearn.linear_model import LogisticRegression
 
-    return LogisticRegression(random_state=draw).fit(points, labels).predict
+    model = LogisticRegression(random_state=draw)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        model.fit(points, labels)
+    if model.n_iter_.max() >= model.max_iter:
+        found.append(f"the reference's classifier stopped after {model.max_iter} steps, before its optimum")
+    return model.predict
