@@ -43,6 +43,7 @@ def measure(name, codes, factors):
     if wants(name) == ["codes"]:
         return metric(codes)
     draw = np.random.default_rng(9)
+    codes = codes.reshape(len(codes), -1)
     return metric([codes, codes[:, ::-1], codes + 0.1 * draw.standard_normal(codes.shape)])
 
 
