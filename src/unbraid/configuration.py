@@ -5,6 +5,9 @@ from __future__ import annotations
 import copy
 import hashlib
 import inspect
+import math
+from collections.abc import Callable
+from numbers import Real
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +17,8 @@ from unbraid import catalog, networks
 from unbraid.data import Data
 from unbraid.errors import UserError, unknown
 from unbraid.methods import Method
+
+MOST_LATENTS = 100_000
 
 
 def resolve(method: str, options: dict[str, Any]) -> dict[str, Any]:
@@ -26,12 +31,27 @@ def resolve(method: str, options: dict[str, Any]) -> dict[str, Any]:
     for name, value in options.items():
         default = known[name]
         number = isinstance(default, int | float) and not isinstance(default, bool)
-        if number and (isinstance(value, bool) or not isinstance(value, int | float)):
+        if number and (isinstance(value, bool) or not isinstance(value, Real)):
             raise UserError(f"{name} must be a number, not {value!r}")
+        if number and not math.isfinite(value):
+            raise UserError(f"{name} must be a finite number, not {value!r}")
+        if number and default >= 0 and value < 0:
+            raise UserError(f"{name} must not be negative, as {value!r} is")
         if isinstance(default, int) and not isinstance(default, bool) and value != int(value):
             raise UserError(f"{name} must be a whole number, not {value!r}")
+    latents = options.get("latents", 1)
+    if isinstance(latents, Real) and not 1 <= float(latents) <= MOST_LATENTS:
+        raise UserError(f"latents must be from 1 to {MOST_LATENTS}, not {latents!r}")
     resolved = {**{n: d for n, d in known.items() if d is not inspect.Parameter.empty}, **options}
-    return {n: float(v) if isinstance(known[n], float) else v for n, v in resolved.items()}
+    return {n: _plain(v, known[n]) for n, v in resolved.items()}
+
+
+def _plain(value: Any, default: Any) -> Any:
+    """A number as YAML writes it, of the default's own type."""
+    if isinstance(default, bool) or not isinstance(value, Real) or isinstance(value, bool):
+        return value
+    number = float(value)
+    return number if isinstance(default, float) else int(number) if isinstance(default, int) else value
 
 
 def training_options() -> list[str]:
@@ -58,11 +78,13 @@ def build(
         fresh: draw new weights for objects too, because several seeds start from the same ones.
     """
     if isinstance(method, Method):
+        if isinstance(net, str) and net != "auto":
+            raise UserError(f"net={net!r}: a method object has its networks already")
         made = copy.deepcopy(method)
         return reset(made, config["seed"]) if fresh else made
     name, net = config["method"], net if net not in (None, "auto") else config["net"]
     if folder is not None:
-        name, net = _copied(folder, name), _copied(folder, net)
+        name, net = copied(folder, "method", name), copied(folder, "net", net)
         if isinstance(net, str) and net.startswith("own-"):
             raise UserError(
                 f"{folder} was trained with networks given as objects: load_run(path, net=(encoder, decoder))"
@@ -71,10 +93,26 @@ def build(
             raise UserError(f"{folder} was trained with a method given as an object: load_run(path, method=…)")
     opened = networks.open_net(net, tuple(config["shape"]), config["pixels"])
     kind = catalog.load("methods", name)
+    if not (isinstance(kind, type) and issubclass(kind, Method)):
+        raise UserError(
+            f"{name}: {getattr(kind, '__name__', kind)} must be a class that extends unbraid.methods.Method"
+        )
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(config["seed"])
-        made = kind(opened, **config["options"])
+        made = _made(name, lambda: kind(opened, **config["options"]))
     return reset(made, config["seed"]) if fresh and isinstance(net, tuple | list) else made
+
+
+def _made(name: str, make: Callable[[], Any]) -> Any:
+    """Build a method; what goes wrong in a user's own file is theirs to mend and named."""
+    try:
+        return make()
+    except UserError:
+        raise
+    except Exception as error:
+        if not name.endswith(".py"):
+            raise
+        raise UserError(f"{name} cannot be built: {type(error).__name__}: {error}") from error
 
 
 def reset(method: Method, seed: int) -> Method:
@@ -90,12 +128,28 @@ def reset(method: Method, seed: int) -> Method:
 def source(method: Any, data: Any, net: Any, opened: Data) -> str:
     """What tells apart runs that look the same by name: the samples, and a user's own files and objects."""
     told = opened.fingerprint + "".join(p.read_text() for p in own_files(method, net))
+    if isinstance(data, Data) and not opened.fingerprint:
+        told += drawn_fingerprint(opened)
     if isinstance(method, Method):
-        told += networks.fingerprint(method)
+        told += networks.fingerprint(method) + _settings(method)
     digest = hashlib.blake2b(told.encode(), digest_size=6).hexdigest() if told else ""
     if not isinstance(data, str | Path) or isinstance(method, Method):
         return f"object-{digest}" if digest else "object"
     return digest or "name"
+
+
+def drawn_fingerprint(data: Data) -> str:
+    """Of data that were put together by hand: their length and a thousand of their samples."""
+    rows = torch.linspace(0, len(data) - 1, min(len(data), 1000)).long()
+    samples = data.draw(rows).cpu().contiguous().numpy()
+    return hashlib.blake2b(repr(len(data)).encode() + samples.tobytes(), digest_size=8).hexdigest()
+
+
+def _settings(method: Method) -> str:
+    """What a method object is beside its networks: its class as written, and its plain attributes."""
+    kinds = (bool, int, float, str, tuple, type(None))
+    plain = {k: v for k, v in vars(method).items() if not k.startswith("_") and isinstance(v, kinds)}
+    return networks.written(type(method)) + repr(sorted(plain.items()))
 
 
 def own_files(*given: Any) -> list[Path]:
@@ -104,9 +158,9 @@ def own_files(*given: Any) -> list[Path]:
     return [Path(name) for name in names if name.endswith(".py") and Path(name).is_file()]
 
 
-def _copied(folder: Path, name: Any) -> Any:
-    """A user's `.py` file is kept inside the run folder."""
+def copied(folder: Path, part: str, name: Any) -> Any:
+    """A user's `.py` file is kept inside the run folder, the method's and the networks' apart."""
     if not isinstance(name, str):
         return name
     file, colon, options = name.partition(":")
-    return f"{folder / Path(file).name}{colon}{options}" if file.endswith(".py") else name
+    return f"{folder / part / Path(file).name}{colon}{options}" if file.endswith(".py") else name

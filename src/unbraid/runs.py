@@ -12,7 +12,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -73,6 +73,8 @@ class Run:
         data: Any = None,
         seeds: Sequence[int] | None = None,
     ) -> None:
+        if not isinstance(path, str | Path):
+            raise UserError(f"a run is given by its folder, not by {path!r}")
         self.path = Path(path)
         self._given_method, self._given_net, self._given_data = method, net, data
         if not (self.path / "config.yaml").exists():
@@ -95,15 +97,16 @@ class Run:
     @cached_property
     def config(self) -> dict[str, Any]:
         """Every setting; of the first seed where there are several."""
-        return yaml.safe_load((self.members[0].path / "config.yaml").read_text())
+        found = _reading(self.members[0].path / "config.yaml", yaml.safe_load)
+        if not isinstance(found, dict) or not set(IDENTITY) <= set(found):
+            raise UserError(f"{self.members[0].path / 'config.yaml'} is damaged: it lacks settings of the run")
+        return found
 
     @property
     def state(self) -> dict[str, Any]:
         """Status, step, and why it stopped if it did."""
-        try:
-            return json.loads((self.members[0].path / "state.json").read_text())
-        except FileNotFoundError:
-            return {"status": "new", "step": 0}
+        path = self.members[0].path / "state.json"
+        return _reading(path, json.loads) if path.exists() else {"status": "new", "step": 0}
 
     @property
     def status(self) -> str:
@@ -125,14 +128,16 @@ class Run:
                 from unbraid.evaluation import evaluate
 
                 evaluate(self)
-            return json.loads(path.read_text())
+            return _reading(path, json.loads)
         each = [member.results for member in self.members]
         scores = {}
-        for name in each[0]["scores"]:
-            values = [r["scores"][name]["value"] for r in each if name in r["scores"]]
+        for name in dict.fromkeys(name for r in each for name in r["scores"]):
+            found = [r["scores"].get(name) for r in each]
+            values = [score and score["value"] for score in found]
             known = [v for v in values if v is not None]
             mean, sd = (float(np.mean(known)), float(np.std(known))) if known else (None, None)
-            same = {key: each[0]["scores"][name].get(key) for key in ("ceiling", "chance", "best")}
+            first = next(score for score in found if score)
+            same = {key: first.get(key) for key in ("ceiling", "chance", "best")}
             scores[name] = {"mean": mean, "sd": sd, "values": values, **same}
         return {
             "seeds": [m.config["seed"] for m in self.members],
@@ -143,6 +148,7 @@ class Run:
     @cached_property
     def method(self) -> Method:
         """The trained method, on the CPU, ready to encode and decode."""
+        from safetensors import SafetensorError
         from safetensors.torch import load_file
 
         from unbraid.configuration import build
@@ -153,7 +159,12 @@ class Run:
         if not weights.exists():
             raise UserError(f"{self.path} has no weights yet: it is {self.status} (train it again to resume)")
         method = build(self.config, self.path, method=self._given_method, net=self._given_net)
-        method.load_state_dict(load_file(weights))
+        try:
+            method.load_state_dict(load_file(weights))
+        except (OSError, SafetensorError) as error:
+            raise UserError(f"{weights} is damaged: {str(error).splitlines()[0]}") from error
+        except RuntimeError as error:
+            raise UserError(f"{weights} does not fit this method and these networks: {_reason(error)}") from error
         return method.eval()
 
     @property
@@ -165,46 +176,67 @@ class Run:
             return open_data(self._given_data)
         if self.config["source"].startswith("object"):
             raise UserError(f"{self.path} was trained on data given as an object: load_run(path, data=…)")
-        return open_data(self.config["data"])
+        name, kept = self.config["data"], self.config.get("samples")
+        try:
+            data = open_data(name)
+        except UserError as error:
+            raise UserError(
+                f"{error} (data of {self.path}; if they have moved, say where: --data, or data=…)"
+            ) from error
+        if kept is not None and data.fingerprint != kept:
+            raise UserError(
+                f"{name} is not what {self.path} was trained on any more: to use it all the same, say --data {name}"
+            )
+        return data
 
     def encode(self, x: Any, batch: int = 1000) -> Any:
         """Codes (samples, latents) of samples: the kind of array that came in comes out."""
-        return self._map(lambda method, part: method.encode(part), x, self._samples, batch)
+        return self._map("encode", x, self._samples, batch)
 
     def decode(self, codes: Any, batch: int = 1000) -> Any:
         """Samples from codes (samples, latents); differentiable where a tensor comes in."""
-        return self._map(lambda method, part: method.decode(part), codes, self._codes, batch)
+        return self._map("decode", codes, self._codes, batch)
 
-    def _map(self, function: Any, given: Any, read: Any, batch: int) -> Any:
+    def _map(self, name: str, given: Any, read: Any, batch: int) -> Any:
         import torch
 
         if self.several:
-            each = [member._map(function, given, read, batch) for member in self.members]
+            axis = name == "decode" and getattr(given, "ndim", 0) == 3 and len(given) == len(self.members)
+            each = [m._map(name, given[i] if axis else given, m._codes if name == "decode" else m._samples, batch)
+                    for i, m in enumerate(self.members)]  # fmt: skip
             return torch.stack(each) if isinstance(given, torch.Tensor) else np.stack(each)
-        if isinstance(given, torch.Tensor) and given.is_floating_point():
-            return torch.cat([function(self.method, part) for part in given.split(batch)])
-        with torch.no_grad():
-            parts = torch.from_numpy(read(np.asarray(given))).split(batch)
-            found = torch.cat([function(self.method, part) for part in parts])
-        return found if isinstance(given, torch.Tensor) else found.numpy()
+        tensor = isinstance(given, torch.Tensor)
+        function = getattr(self.method, name)
+        with torch.set_grad_enabled(tensor and torch.is_grad_enabled()):
+            numbers = read(given if tensor else torch.from_numpy(np.array(given, order="C")))
+            found = torch.cat([function(part) for part in numbers.split(batch)])
+        return found if tensor else found.numpy()
 
-    def _samples(self, array: np.ndarray) -> np.ndarray:
+    def _samples(self, x: Tensor) -> Tensor:
         """Numbers as the method was trained on them: channels first, bytes as 0..1."""
-        from unbraid.datafiles import channels_first
-
         shape, pixels = list(self.config["shape"]), self.config["pixels"]
-        if list(array.shape[1:]) != shape and array.ndim in (2, 3, 4) and array.size:
-            array = channels_first("samples", array)
-        if list(array.shape[1:]) != shape:
-            raise UserError(f"samples of shape {array.shape} given, this run takes (n, {', '.join(map(str, shape))})")
-        scale = array.dtype.kind in "ui" and pixels != "real" and not (pixels == "binary" and array.max() <= 1)
-        return array.astype(np.float32) / np.float32(255 if scale else 1)
+        found = x
+        if list(x.shape[1:]) != shape and len(shape) == 3:
+            if x.ndim == 3 and shape[0] == 1:
+                found = x.unsqueeze(1)
+            elif x.ndim == 4 and list(x.shape[1:]) == [*shape[1:], shape[0]]:
+                found = x.movedim(3, 1)
+        if list(found.shape[1:]) != shape or not len(found):
+            raise UserError(
+                f"samples of shape {tuple(x.shape)} given, this run takes (n, {', '.join(map(str, shape))})"
+            )
+        scale = not x.is_floating_point() and pixels != "real" and not (pixels == "binary" and x.max() <= 1)
+        found = found.float() / (255 if scale else 1)
+        low, high = float(found.detach().min()), float(found.detach().max())
+        if pixels != "real" and (low < -1 or high > 2):
+            raise UserError(f"samples lie in {low:.3g}..{high:.3g}, this run was trained on 0..1: divide by 255?")
+        return found
 
-    def _codes(self, array: np.ndarray) -> np.ndarray:
+    def _codes(self, codes: Tensor) -> Tensor:
         latents = self.members[0].method.latents
-        if array.shape[1:] != (latents,):
-            raise UserError(f"codes of shape {array.shape} given, this run takes (n, {latents})")
-        return array.astype(np.float32)
+        if tuple(codes.shape[1:]) != (latents,):
+            raise UserError(f"codes of shape {tuple(codes.shape)} given, this run takes (n, {latents})")
+        return codes.float()
 
 
 def load_run(path: Path | str, *, method: Any = None, net: Any = None, data: Any = None) -> Run:
@@ -217,6 +249,19 @@ def load_run(path: Path | str, *, method: Any = None, net: Any = None, data: Any
         data: the data, for a run trained on data given as an object, or if they have moved.
     """
     return Run(path, method=method, net=net, data=data)
+
+
+def _reading(path: Path, read: Callable[[str], Any]) -> Any:
+    """What a file of a run folder holds, or one line saying which file is damaged."""
+    try:
+        return read(path.read_text())
+    except (OSError, ValueError, yaml.YAMLError) as error:
+        raise UserError(f"{path} cannot be read: {_reason(error)}") from error
+
+
+def _reason(error: Exception) -> str:
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    return lines[min(1, len(lines) - 1)] if lines else type(error).__name__
 
 
 def read_history(folder: Path) -> list[dict[str, Any]]:

@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+import copy
+import math
 import os
 import platform
 import shutil
 import time
+import traceback
+import warnings
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
+from numbers import Integral, Real
 from pathlib import Path
 from typing import Any
 
 import torch
 import yaml
 from filelock import FileLock, Timeout
+from torch import Tensor
 from tqdm import tqdm
 
 import unbraid
@@ -23,11 +29,13 @@ from unbraid.configuration import build, own_files, resolve, source
 from unbraid.data import Data, open_data
 from unbraid.devices import Devices
 from unbraid.ensembles import pays
-from unbraid.errors import UserError
+from unbraid.errors import Notice, UserError
 from unbraid.loop import Loop
 from unbraid.methods import Method, Update
 from unbraid.runs import Run, group_folder
 from unbraid.workers import inside, train_in_processes
+
+MOST_SEEDS = 1000
 
 
 def train(
@@ -76,12 +84,13 @@ def train(
         options: of the method.
     """
     wanted = _seeds(seed, seeds)
-    for name, value in (("steps", steps), ("batch_size", batch_size), ("probe_every", probe_every)):
-        if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-            raise UserError(f"{name} must be a whole number of at least 1, not {value!r}")
-    for name, number in (("lr", lr), ("clip", clip)):
-        if number is not None and (isinstance(number, bool) or not isinstance(number, int | float) or not number > 0):
-            raise UserError(f"{name} must be a number above 0, not {number!r}")
+    steps, batch_size, probe_every = (
+        _whole(name, value)
+        for name, value in (("steps", steps), ("batch_size", batch_size), ("probe_every", probe_every))
+    )
+    lr, clip = (None if n is None else _positive(name, n) for name, n in (("lr", lr), ("clip", clip)))
+    if not isinstance(method, str | Method):
+        raise UserError(f"method must be a name, a file or a method object such as VAE(net), not {method!r}")
     if isinstance(method, Method) and options:
         raise UserError(f"options {sorted(options)} belong to a method's name; a method object has its own already")
     opened = open_data(data)
@@ -102,13 +111,14 @@ def train(
         "pixels": opened.pixels,
         "notes": list(opened.notes),
         "source": source(method, data, net, opened),
+        "samples": opened.fingerprint,
     }
     group = group_folder(Path(out), config)
     work = _Work(config, group, opened, Devices(device, precision), method, net, save_seconds, progress)
     todo = work.missing(wanted)
     if todo:
         first = work.method_of(todo[0])
-        _check(first, config)
+        _check(first, config, opened)
         by_name = isinstance(method, str) and isinstance(data, str | Path) and isinstance(net, str)
         if len(todo) == 1 or pays(first, work.devices.device):
             work.train(todo)
@@ -124,22 +134,73 @@ def train(
     return Run(group, seeds=wanted, **given)
 
 
-def _seeds(seed: int, seeds: int | Sequence[int] | None) -> list[int]:
-    found = [seed] if seeds is None else list(range(seeds)) if isinstance(seeds, int) else list(seeds)
+def _whole(name: str, value: Any) -> int:
+    if isinstance(value, bool) or not isinstance(value, Integral) or value < 1:
+        raise UserError(f"{name} must be a whole number of at least 1, not {value!r}")
+    return int(value)
+
+
+def _positive(name: str, value: Any) -> float:
+    if isinstance(value, bool) or not isinstance(value, Real) or not 0 < float(value) < math.inf:
+        raise UserError(f"{name} must be a finite number above 0, not {value!r}")
+    return float(value)
+
+
+def _seeds(seed: int, seeds: Any) -> list[int]:
+    if isinstance(seeds, Integral) and not 0 <= int(seeds) <= MOST_SEEDS:
+        raise UserError(f"seeds must be from 1 to {MOST_SEEDS} at a time, not {seeds}")
+    found: list[Any]
+    try:
+        found = [seed] if seeds is None else list(range(int(seeds))) if isinstance(seeds, Integral) else list(seeds)
+    except TypeError as error:
+        raise UserError(f"seeds must be a number of seeds or a list of them, not {seeds!r}") from error
     if not found:
         raise UserError("seeds is empty: give a number of seeds or a list of them")
     for one in found:
-        if isinstance(one, bool) or not isinstance(one, int) or one < 0:
-            raise UserError(f"a seed must be a whole number of at least 0, not {one!r}")
+        if isinstance(one, bool) or not isinstance(one, Integral) or not 0 <= int(one) < 2**32:
+            raise UserError(f"a seed must be a whole number from 0 to {2**32 - 1}, not {one!r}")
     if len(set(found)) != len(found):
         raise UserError(f"seeds {found} name a seed twice")
-    return found
+    return [int(one) for one in found]
 
 
-def _check(method: Method, config: dict[str, Any]) -> None:
+def _check(method: Method, config: dict[str, Any], data: Data) -> None:
+    """What would go wrong after a minute goes wrong now: missing entries, losses that are none, data far from 1."""
     missing = [need for need in method.needs if need not in ("x", "noise")]
     if missing:
         raise UserError(f"{config['method']} needs {missing} in a batch, which single samples do not have")
+    x = data.draw(data.rows("train")[:100])
+    for note in data.notes:
+        warnings.warn(note, Notice, stacklevel=3)
+    if data.pixels == "real" and (size := float(x.abs().max())) > 1000:
+        warnings.warn(f"the numbers of {data.name} go up to {size:.3g}: standardise them if training fails", Notice, stacklevel=3)  # fmt: skip
+    if config["method"].endswith(".py") or config["source"].startswith("object"):
+        _try_losses(method, x[:4])
+
+
+def _try_losses(method: Method, x: Tensor) -> None:
+    """A user's own method gives what the loop needs: named 0-d tensors with a loss among them."""
+    name = type(method).__name__
+    batch = {"x": x, "noise": torch.zeros(len(x), method.noise)}
+    for update in copy.deepcopy(method).updates():
+        try:
+            terms = update.loss(batch, 0)
+        except UserError:
+            raise
+        except Exception as error:
+            where = traceback.extract_tb(error.__traceback__)[-1]
+            at = f"{Path(where.filename).name}, line {where.lineno}"
+            raise UserError(f"the loss of {name} fails ({at}): {type(error).__name__}: {error}") from error
+        if not isinstance(terms, dict) or "loss" not in terms:
+            raise UserError(
+                f"the loss of {name} must give a dictionary of terms with 'loss' among them, not {terms!r:.80}"
+            )
+        for term, value in terms.items():
+            if not isinstance(value, Tensor) or value.ndim:
+                shape = tuple(value.shape) if isinstance(value, Tensor) else type(value).__name__
+                raise UserError(
+                    f"term {term!r} of {name} must be a tensor without axes (a mean over the batch), not {shape}"
+                )
 
 
 @dataclass(frozen=True)
@@ -179,6 +240,7 @@ class _Work:
         """Train seeds as one, after taking the lock of each; cut-off company of an earlier call is resumed first."""
         self.group.mkdir(parents=True, exist_ok=True)
         with ExitStack() as stack:
+            seeds = self.with_company(seeds)
             for seed in seeds if self.devices.rank == 0 else []:
                 stack.enter_context(_lock(self.group / f".seed-{seed}.lock"))
             self.devices.wait()
@@ -195,6 +257,20 @@ class _Work:
                 loop.run()
                 self.devices.wait()
 
+    def with_company(self, seeds: list[int]) -> list[int]:
+        """These seeds and those that share a checkpoint with one of them: they were cut off together and go on so."""
+        found = set(seeds)
+        for path in self.group.glob("checkpoint-*.pt"):
+            company = {int(s) for s in path.stem.split("-")[1:]}
+            if company & found and len(company) > 1:
+                others = sorted(company - found)
+                if others:
+                    warnings.warn(
+                        f"seeds {sorted(company)} were cut off together and go on together", Notice, stacklevel=2
+                    )
+                found |= company
+        return sorted(found)
+
     def companies(self, seeds: list[int]) -> list[list[int]]:
         """Seeds grouped by the checkpoints they were cut off with; the rest go together."""
         found = []
@@ -207,8 +283,10 @@ class _Work:
 
     def describe(self, folder: Path, seed: int) -> None:
         """Write down what this run is and where it runs, before it starts."""
-        for file in own_files(self.config["method"], self.net):
-            shutil.copy(file, folder / file.name)
+        for part, own in (("method", self.config["method"]), ("net", self.net)):
+            for file in own_files(own):
+                (folder / part).mkdir(exist_ok=True)
+                shutil.copy(file, folder / part / file.name)
         config = yaml.safe_dump({**self.config, "seed": seed}, sort_keys=False, allow_unicode=True)
         storage.write_text(folder / "config.yaml", config)
         storage.write_json(folder / "state.json", {"status": "running", "step": 0})

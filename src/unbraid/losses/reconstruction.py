@@ -8,7 +8,7 @@ from __future__ import annotations
 from torch import Tensor
 from torch.nn.functional import binary_cross_entropy_with_logits
 
-from unbraid.errors import unknown
+from unbraid.errors import UserError, unknown
 
 KINDS = ("bernoulli", "squared")
 
@@ -31,4 +31,6 @@ def kind_for(pixels: str, wanted: str) -> str:
         return "squared" if pixels == "real" else "bernoulli"
     if wanted not in KINDS:
         raise unknown("reconstruction", wanted, KINDS)
+    if wanted == "bernoulli" and pixels == "real":
+        raise UserError("reconstruction bernoulli needs data in 0..1; these lie outside: use squared")
     return wanted

@@ -44,9 +44,7 @@ def kind(name: str) -> type[nn.Module]:
 
 def widths(text: str | int) -> list[int]:
     """The numbers in "1200-1200"."""
-    try:
-        return [int(part) for part in str(text).split("-") if part]
-    except ValueError as error:
-        raise UserError(
-            f"layer widths must be whole numbers joined by dashes, such as 400-200, not {text!r}"
-        ) from error
+    parts = str(text).split("-") if str(text) else []
+    if not all(part.isdecimal() and int(part) > 0 for part in parts):
+        raise UserError(f"layer widths must be whole numbers joined by dashes, such as 400-200, not {text!r}")
+    return [int(part) for part in parts]
