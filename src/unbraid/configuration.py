@@ -25,13 +25,15 @@ def resolve(method: str, options: dict[str, Any]) -> dict[str, Any]:
             raise unknown(f"option of {method}", name, [*known, *training_options()])
     for name, value in options.items():
         default = known[name]
+        if isinstance(value, str) and "str" in str(signature.parameters[name].annotation).split(" | "):
+            continue  # a number or a word, such as beta: the method knows which words
         number = isinstance(default, int | float) and not isinstance(default, bool)
         if number and (isinstance(value, bool) or not isinstance(value, int | float)):
             raise UserError(f"{name} must be a number, not {value!r}")
         if isinstance(default, int) and not isinstance(default, bool) and value != int(value):
             raise UserError(f"{name} must be a whole number, not {value!r}")
     resolved = {**{n: d for n, d in known.items() if d is not inspect.Parameter.empty}, **options}
-    return {n: float(v) if isinstance(known[n], float) else v for n, v in resolved.items()}
+    return {n: float(v) if isinstance(known[n], float) and not isinstance(v, str) else v for n, v in resolved.items()}
 
 
 def training_options() -> list[str]:

@@ -13,7 +13,7 @@ import torch
 from torch import Tensor, nn
 from torch.func import functional_call, stack_module_state, vmap
 
-from unbraid.methods import Batch, Method, Terms, Update
+from unbraid.methods import Batch, Method, Step, Terms, Update
 
 Parameters = dict[str, Tensor]
 
@@ -44,11 +44,11 @@ class Single:
         moved = {id(p) for module in update.over for p in module.parameters()}
         return [f"method.{k}" for k, p in self.method.named_parameters() if id(p) in moved and p.requires_grad]
 
-    def terms(self, update: Update, batch: Batch, step: int) -> Terms:
+    def terms(self, update: Update, batch: Batch, step: Step) -> Terms:
         """The update's named terms, ready for `backward`."""
         return update.loss(batch, step)
 
-    def terms_of(self, tensors: Parameters, update: Update, batch: Batch, step: int) -> Terms:
+    def terms_of(self, tensors: Parameters, update: Update, batch: Batch, step: Step) -> Terms:
         """The same as a pure function of the parameters, for a compiler."""
         return functional_call(self._call, tensors, (update.loss, batch, step))
 
@@ -77,11 +77,11 @@ class Ensemble(Single):
         stacked, _ = stack_module_state([_Call(m) for m in methods])
         self.tensors = {name: tensor.detach().requires_grad_() for name, tensor in stacked.items()}
 
-    def terms(self, update: Update, batch: Batch, step: int) -> Terms:
+    def terms(self, update: Update, batch: Batch, step: Step) -> Terms:
         """One value per seed."""
         return self.terms_of(self.tensors, update, batch, step)
 
-    def terms_of(self, tensors: Parameters, update: Update, batch: Batch, step: int) -> Terms:
+    def terms_of(self, tensors: Parameters, update: Update, batch: Batch, step: Step) -> Terms:
         """The loss mapped over seeds, each with its own batch."""
 
         def one(own: Parameters, part: Batch) -> Terms:

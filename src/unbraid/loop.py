@@ -61,6 +61,7 @@ class Loop:
             method.to(devices.device, memory_format=self.layout).train()  # type: ignore[call-overload]
         self.players = Ensemble(methods) if len(methods) > 1 else Single(methods)
         self.method, self.data = methods[0], data.to(devices.device)
+        self.method.samples = len(data.rows("train"))
         self.streams = Streams(
             seeds, data.rows("train"), config["batch_size"], self.method.noise, devices.device,
             rank=devices.rank, stacked=self.players.stacked,
@@ -94,8 +95,8 @@ class Loop:
         try:
             while self.step < self.steps and len(self.stopped) < len(self.seeds):
                 batch = self.batch(self.step)
-                for move in advance:
-                    self.note(move(batch, self.step))
+                for place, move in enumerate(advance):
+                    self.note(move(batch, self.step), main=place == 0)
                 self.step += 1
                 bar.update()
                 probing = self.step % self.config["probe_every"] == 0
@@ -137,9 +138,11 @@ class Loop:
             x = x.contiguous(memory_format=torch.channels_last)
         return {"x": x, "noise": noise}
 
-    def note(self, terms: Terms) -> None:
-        """Add terms up on the device; nothing waits for it here."""
+    def note(self, terms: Terms, *, main: bool) -> None:
+        """Add terms up on the device; nothing waits for it here. The curve `loss` is the main update's."""
         for name, value in terms.items():
+            if name == "loss" and not main:
+                continue
             value = value.detach()
             self._totals[name] = self._totals[name] + value if name in self._totals else value
 
@@ -221,8 +224,14 @@ class Loop:
 
     def finish(self) -> None:
         """Leave finished run folders behind, and no checkpoint."""
+        x = self.data.draw(self.data.rows("validation")[:PROBE_SAMPLES].to(self.devices.device))
         for place, folder in enumerate(self.folders):
             if place not in self.stopped:
-                tensor_file(folder / "weights.safetensors", self.players.member(self.players.tensors, place))
-                storage.write_json(folder / "state.json", {"status": "finished", "step": self.step})
+                weights = self.players.member(self.players.tensors, place)
+                tensor_file(folder / "weights.safetensors", weights)
+                self.method.load_state_dict(weights, strict=False)
+                with torch.no_grad():
+                    notes = self.method.notes(x)
+                state = {"status": "finished", "step": self.step} | ({"notes": notes} if notes else {})
+                storage.write_json(folder / "state.json", state)
         self.checkpoint.unlink(missing_ok=True)
