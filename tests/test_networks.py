@@ -37,7 +37,9 @@ def test_burgess_is_the_papers():
     assert [m.out_features for m in encoder.modules() if isinstance(m, nn.Linear)] == [256, 256, 20]
     assert [m.out_features for m in decoder.modules() if isinstance(m, nn.Linear)] == [256, 256, 512]
     assert [m.out_channels for m in decoder.modules() if isinstance(m, nn.ConvTranspose2d)] == [32, 32, 32, 1]
-    assert sum(isinstance(m, nn.Conv2d) for m in open_net("burgess", (1, 32, 32), "unit").build(10, 20)[0].modules()) == 3
+    assert (
+        sum(isinstance(m, nn.Conv2d) for m in open_net("burgess", (1, 32, 32), "unit").build(10, 20)[0].modules()) == 3
+    )
 
 
 def test_thesis_mlps():

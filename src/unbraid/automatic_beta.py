@@ -16,7 +16,6 @@ import torch
 from torch import Tensor, nn
 
 from unbraid.errors import UserError
-from unbraid.posteriors import DiagonalGaussian
 
 RATE = 0.05  # of the first step of log beta; the n-th is about RATE / sqrt n
 VERGE = 0.5  # where E sigma² of the weakest latent that stays is held
