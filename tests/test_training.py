@@ -96,6 +96,29 @@ def test_cut_anywhere_and_resumed_is_bit_identical(square, out, monkeypatch, met
     assert not list(run.path.glob("checkpoint*"))
 
 
+def test_running_statistics_are_resumed_and_kept(square, out, monkeypatch):
+    def net(shape, latents):
+        return nn.Sequential(nn.Flatten(), nn.Linear(3, 4), nn.BatchNorm1d(4)), nn.Linear(latents, 3)
+
+    options = {**SMALL, "net": net, "steps": 40, "save_seconds": 0}
+    whole = unbraid.train("beta_vae", square, out=out / "whole", **options)
+    real = Loop.batch
+
+    def batch(self, step):
+        if step == 33:
+            raise Cut
+        return real(self, step)
+
+    monkeypatch.setattr(Loop, "batch", batch)
+    with pytest.raises(Cut):
+        unbraid.train("beta_vae", square, out=out / "cut", **options)
+    monkeypatch.setattr(Loop, "batch", real)
+    run = unbraid.train("beta_vae", square, out=out / "cut", **options)
+    assert same(weights(run), weights(whole)) and "encoder.0.2.running_mean" in weights(run)
+    x = np.ones((2, 3), np.float32)
+    np.testing.assert_array_equal(run.encode(x), whole.encode(x))
+
+
 @pytest.mark.parametrize("seeds", ["0", "0,1,2"])
 def test_kill_9_at_random_moments(out, seeds):
     """Killed again and again, a run ends with the weights of one that was left alone; nothing half-written is read."""

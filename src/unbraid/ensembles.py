@@ -39,6 +39,12 @@ class Single:
         self.tensors: Parameters = {f"method.{k}": p for k, p in self.method.named_parameters()}
         self._call = _Call(self.method)
 
+    @property
+    def state(self) -> Parameters:
+        """All that a seed is: its parameters, and buffers such as batch-norm statistics where there are any."""
+        buffers = {} if self.stacked else {f"method.{k}": b for k, b in self.method.named_buffers()}
+        return {**self.tensors, **buffers}
+
     def names(self, update: Update) -> list[str]:
         """The parameters that an update moves."""
         moved = {id(p) for module in update.over for p in module.parameters()}
@@ -57,9 +63,9 @@ class Single:
         return {name: value[None] for name, value in _statistics(self.method, x).items()}
 
     def load(self, state: Parameters) -> None:
-        """Overwrite every parameter."""
+        """Overwrite everything."""
         with torch.no_grad():
-            for name, tensor in self.tensors.items():
+            for name, tensor in self.state.items():
                 tensor.copy_(state[name])
 
     def member(self, state: Parameters, place: int) -> Parameters:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import time
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -166,14 +167,24 @@ class Loop:
     def probe_samples(self) -> Tensor | None:
         """The validation samples on which the posterior is watched; None for methods without one."""
         x = self.data.draw(self.data.rows("validation")[:PROBE_SAMPLES].to(self.devices.device))
-        with torch.no_grad():
+        with self.watching():
             return None if isinstance(self.method.posterior(x[:2]), Point) else x
+
+    @contextmanager
+    def watching(self) -> Iterator[None]:
+        """Look without a trace: no gradient, and no running statistics moved."""
+        self.method.eval()
+        try:
+            with torch.no_grad():
+                yield
+        finally:
+            self.method.train()
 
     def write_row(self, logs: Sequence[TextIO], terms: dict[str, Tensor], speed: float, look: Tensor | None) -> None:
         """One line of history per seed."""
         seen: dict[str, Tensor] = {}
         if look is not None:
-            with torch.no_grad(), self.devices.autocast():
+            with self.watching(), self.devices.autocast():
                 seen = {name: value.float().cpu() for name, value in self.players.look(look).items()}
         for place, log in enumerate(logs):
             if place in self.stopped:
@@ -190,14 +201,14 @@ class Loop:
 
     def save(self) -> None:
         """Keep everything that the next step depends on, unless it is not worth keeping."""
-        whole = all(torch.isfinite(t).all() for t in self.players.tensors.values())
+        whole = all(torch.isfinite(t).all() for t in self.players.state.values())
         if not self.main or not (whole or self.stopped):
             return
         state = {
             "step": self.step,
             "elapsed": self.elapsed,
             "stopped": self.stopped,
-            "tensors": {name: t.detach() for name, t in self.players.tensors.items()},
+            "tensors": {name: t.detach() for name, t in self.players.state.items()},
             "optimisers": [o.state_dict() for o in self.optimisers],
         }
         storage.write(self.checkpoint, lambda part: torch.save(state, part))
@@ -227,10 +238,10 @@ class Loop:
         x = self.data.draw(self.data.rows("validation")[:PROBE_SAMPLES].to(self.devices.device))
         for place, folder in enumerate(self.folders):
             if place not in self.stopped:
-                weights = self.players.member(self.players.tensors, place)
+                weights = self.players.member(self.players.state, place)
                 tensor_file(folder / "weights.safetensors", weights)
-                self.method.load_state_dict(weights, strict=False)
-                with torch.no_grad():
+                self.method.load_state_dict(weights)
+                with self.watching():
                     notes = self.method.notes(x)
                 state = {"status": "finished", "step": self.step} | ({"notes": notes} if notes else {})
                 storage.write_json(folder / "state.json", state)
