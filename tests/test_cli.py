@@ -97,7 +97,7 @@ def test_list(capsys):
         (["train", "beta_vae", "sprites:pixel=3"], "did you mean 'pixels'?"),
         (["train", "beta_vae", TINY, "--bta", "3"], "unknown option '--bta': did you mean '--beta'?"),
         (["train", "beta_vae", TINY, "--beta"], "--beta needs a value"),
-        (["train", "beta_vae", TINY, "--beta", "much"], "beta must be a number, not 'much'"),
+        (["train", "beta_vae", TINY, "--beta", "much"], "to keep 5 latents active, not 'much'"),
         (["train", "beta_vae", TINY, "vae"], "unexpected 'vae'"),
         (["train", "beta_vae", TINY, "--net", "con"], "did you mean 'conv'?"),
         (["train", "./nowhere.py", TINY], "no such file: ./nowhere.py"),

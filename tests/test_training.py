@@ -21,7 +21,7 @@ from torch import nn
 from torch.utils.data import TensorDataset
 
 import unbraid
-from unbraid import storage
+from unbraid import catalog, storage
 from unbraid.errors import UserError
 from unbraid.loop import Loop
 from unbraid.runs import read_history
@@ -59,15 +59,26 @@ class Cut(Exception):
     pass
 
 
-@pytest.mark.parametrize("method", ["autoencoder", "beta_vae", "beta_vae_full"])
-@pytest.mark.parametrize("seeds", [[0], [0, 1, 2]])
+METHODS = [*catalog.names("methods"), "beta_vae:auto"]
+
+
+def options_of(method, **options):
+    """Options of the small setting that a method has; large critics are for real data."""
+    known = [option.name for option in catalog.entry("methods", method.partition(":")[0]).options]
+    options = {**SMALL, "critic_width": 8, "critic_depth": 1, "ramp": 20, **options}
+    options |= {"beta": "auto:1"} if method == "beta_vae:auto" else {}
+    training = [option.name for option in catalog.function_options("training", "train")]
+    return {name: value for name, value in options.items() if name in [*known, *training]}
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("seeds", [[0], [0, 1]])
 def test_cut_anywhere_and_resumed_is_bit_identical(square, out, monkeypatch, method, seeds):
-    options = {**SMALL, "steps": 120, "seeds": seeds, "save_seconds": 0, "optimiser": "adagrad", "clip": 1.0}
-    if method == "autoencoder":
-        options.pop("beta")
+    options = options_of(method, steps=40, seeds=seeds, save_seconds=0, optimiser="adagrad", clip=1.0)
+    method = method.partition(":")[0]
     whole = unbraid.train(method, square, out=out / "whole", **options)
     real = Loop.batch
-    for place in (7, 50, 119):
+    for place in (7, 33, 39):  # in the first block of noise, in the second, and before the last step
 
         def batch(self, step, place=place):
             if step == place:
@@ -83,6 +94,29 @@ def test_cut_anywhere_and_resumed_is_bit_identical(square, out, monkeypatch, met
         assert same(weights(ours), weights(theirs))
         assert [r["terms"] for r in ours.history] == [r["terms"] for r in theirs.history]
     assert not list(run.path.glob("checkpoint*"))
+
+
+def test_running_statistics_are_resumed_and_kept(square, out, monkeypatch):
+    def net(shape, latents):
+        return nn.Sequential(nn.Flatten(), nn.Linear(3, 4), nn.BatchNorm1d(4)), nn.Linear(latents, 3)
+
+    options = {**SMALL, "net": net, "steps": 40, "save_seconds": 0}
+    whole = unbraid.train("beta_vae", square, out=out / "whole", **options)
+    real = Loop.batch
+
+    def batch(self, step):
+        if step == 33:
+            raise Cut
+        return real(self, step)
+
+    monkeypatch.setattr(Loop, "batch", batch)
+    with pytest.raises(Cut):
+        unbraid.train("beta_vae", square, out=out / "cut", **options)
+    monkeypatch.setattr(Loop, "batch", real)
+    run = unbraid.train("beta_vae", square, out=out / "cut", **options)
+    assert same(weights(run), weights(whole)) and "encoder.0.2.running_mean" in weights(run)
+    x = np.ones((2, 3), np.float32)
+    np.testing.assert_array_equal(run.encode(x), whole.encode(x))
 
 
 @pytest.mark.parametrize("seeds", ["0", "0,1,2"])
@@ -151,11 +185,34 @@ def has_compiler():
 
 
 @pytest.mark.skipif(not has_compiler(), reason="no C++ compiler here: the compiled step cannot be compared")
-def test_compiled_is_eager_up_to_rounding(square, out):
-    for seeds in ([0], [0, 1]):
-        eager = unbraid.train("beta_vae", square, seeds=seeds, steps=60, out=out, **SMALL)
-        compiled = unbraid.train("beta_vae", square, seeds=seeds, steps=60, compile=True, out=out, **SMALL)
-        assert close(weights(eager.members[0]), weights(compiled.members[0]))
+@pytest.mark.parametrize(
+    ("method", "seeds"),
+    [("beta_vae", [0]), ("beta_vae:auto", [0, 1]), ("factor_vae", [0, 1]), ("annealed_vae", [0])],
+)
+def test_compiled_is_eager_up_to_rounding(square, out, method, seeds):
+    options = options_of(method, seeds=seeds, steps=60, out=out)
+    method = method.partition(":")[0]
+    eager = unbraid.train(method, square, **options)
+    torch._dynamo.utils.counters.clear()
+    compiled = unbraid.train(method, square, compile=True, **options)
+    updates = len(eager.members[0].method.updates())
+    assert torch._dynamo.utils.counters["stats"]["unique_graphs"] == updates, "a step was compiled again"
+    for ours, theirs in zip(eager.members, compiled.members, strict=True):
+        assert close(weights(ours), weights(theirs))
+        for term, value in ours.history[-1]["terms"].items():
+            assert value == pytest.approx(theirs.history[-1]["terms"][term], rel=1e-3, abs=1e-4)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_half_precision_is_near_and_the_weights_stay_whole(square, out, method):
+    options = options_of(method, seeds=2, steps=20, out=out)
+    method = method.partition(":")[0]
+    whole = unbraid.train(method, square, **options)
+    half = unbraid.train(method, square, precision="bf16", **options)
+    for ours, theirs in zip(half.members, whole.members, strict=True):
+        assert all(w.dtype == torch.float32 for w in weights(ours).values())
+        first, exact = (run.history[0]["terms"] for run in (ours, theirs))
+        assert first["reconstruction"] == pytest.approx(exact["reconstruction"], rel=0.03)
 
 
 def test_without_a_compiler_training_goes_on(square, out, monkeypatch):
@@ -259,7 +316,9 @@ def test_two_processes_one_works_the_other_waits(square, out, capsys):
         ({"precision": "fp8"}, "unknown precision 'fp8'"),
         ({"device": "cuda:77"}, "device 'cuda:77' is not available here"),
         ({"optimiser": "adamw"}, "unknown optimiser 'adamw'"),
-        ({"beta": "four"}, "beta must be a number, not 'four'"),
+        ({"beta": "four"}, "beta must be a number, auto, or auto:5 to keep 5 latents active, not 'four'"),
+        ({"beta": "auto:3"}, "of 2 latents between 1 and 2 can stay active"),
+        ({"beta": True}, "beta must be a number"),
         ({"latents": 2.5}, "latents must be a whole number"),
         ({"reconstruction": "mse"}, "unknown reconstruction 'mse'"),
         ({"bta": 4}, "did you mean 'beta'"),
@@ -348,11 +407,11 @@ def test_arrays_datasets_and_files_are_data(out, tmp_path):
     assert changed.path != unbraid.train("vae", x, **options).path
 
 
-def test_several_processes_share_one_run(out):
-    """Two processes on one machine average their gradients and leave one folder."""
+def test_several_processes_share_one_run(square, out):
+    """Two processes on one machine average the gradients of every update and leave one folder."""
     script = (
-        "import unbraid; unbraid.train('vae', 'linear_square:samples=500', net='linear', latents=2, steps=20, "
-        f"out={str(out)!r}, progress=False)"
+        "import unbraid; unbraid.train('factor_vae', 'linear_square:samples=1000', net='linear', latents=2, steps=20, "
+        f"critic_width=8, critic_depth=1, out={str(out)!r}, progress=False)"
     )
     environment = {
         **os.environ,
@@ -368,6 +427,10 @@ def test_several_processes_share_one_run(out):
     assert [process.wait(timeout=120) for process in group] == [0, 0]
     run = unbraid.load_run(next(out.glob("*/seed-0")))
     assert run.status == "finished" and json.loads((run.path / "environment.json").read_text())["processes"] == 2
+    short = options_of("factor_vae", latents=2, batch_size=64, steps=20)
+    alone = unbraid.train("factor_vae", square, out=out / "alone", **short)
+    apart = {name: (weight - weights(alone)[name]).abs().max().item() for name, weight in weights(run).items()}
+    assert all(0 < difference < 0.05 for difference in apart.values()), "the second process had no say, or too much"
 
 
 def test_the_loop_is_quiet_when_not_a_terminal(square, out, capfd):

@@ -30,6 +30,8 @@ def resolve(method: str, options: dict[str, Any]) -> dict[str, Any]:
             raise unknown(f"option of {method}", name, [*known, *training_options()])
     for name, value in options.items():
         default = known[name]
+        if isinstance(value, str) and "str" in str(signature.parameters[name].annotation).split(" | "):
+            continue  # a number or a word, such as beta: the method knows which words
         number = isinstance(default, int | float) and not isinstance(default, bool)
         if number and (isinstance(value, bool) or not isinstance(value, Real)):
             raise UserError(f"{name} must be a number, not {value!r}")

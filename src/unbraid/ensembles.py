@@ -13,7 +13,7 @@ import torch
 from torch import Tensor, nn
 from torch.func import functional_call, stack_module_state, vmap
 
-from unbraid.methods import Batch, Method, Terms, Update
+from unbraid.methods import Batch, Method, Step, Terms, Update
 
 Parameters = dict[str, Tensor]
 
@@ -39,16 +39,22 @@ class Single:
         self.tensors: Parameters = {f"method.{k}": p for k, p in self.method.named_parameters()}
         self._call = _Call(self.method)
 
+    @property
+    def state(self) -> Parameters:
+        """All that a seed is: its parameters, and buffers such as batch-norm statistics where there are any."""
+        buffers = {} if self.stacked else {f"method.{k}": b for k, b in self.method.named_buffers()}
+        return {**self.tensors, **buffers}
+
     def names(self, update: Update) -> list[str]:
         """The parameters that an update moves."""
         moved = {id(p) for module in update.over for p in module.parameters()}
         return [f"method.{k}" for k, p in self.method.named_parameters() if id(p) in moved and p.requires_grad]
 
-    def terms(self, update: Update, batch: Batch, step: int) -> Terms:
+    def terms(self, update: Update, batch: Batch, step: Step) -> Terms:
         """The update's named terms, ready for `backward`."""
         return update.loss(batch, step)
 
-    def terms_of(self, tensors: Parameters, update: Update, batch: Batch, step: int) -> Terms:
+    def terms_of(self, tensors: Parameters, update: Update, batch: Batch, step: Step) -> Terms:
         """The same as a pure function of the parameters, for a compiler."""
         return functional_call(self._call, tensors, (update.loss, batch, step))
 
@@ -57,9 +63,9 @@ class Single:
         return {name: value[None] for name, value in _statistics(self.method, x).items()}
 
     def load(self, state: Parameters) -> None:
-        """Overwrite every parameter."""
+        """Overwrite everything."""
         with torch.no_grad():
-            for name, tensor in self.tensors.items():
+            for name, tensor in self.state.items():
                 tensor.copy_(state[name])
 
     def member(self, state: Parameters, place: int) -> Parameters:
@@ -77,11 +83,11 @@ class Ensemble(Single):
         stacked, _ = stack_module_state([_Call(m) for m in methods])
         self.tensors = {name: tensor.detach().requires_grad_() for name, tensor in stacked.items()}
 
-    def terms(self, update: Update, batch: Batch, step: int) -> Terms:
+    def terms(self, update: Update, batch: Batch, step: Step) -> Terms:
         """One value per seed."""
         return self.terms_of(self.tensors, update, batch, step)
 
-    def terms_of(self, tensors: Parameters, update: Update, batch: Batch, step: int) -> Terms:
+    def terms_of(self, tensors: Parameters, update: Update, batch: Batch, step: Step) -> Terms:
         """The loss mapped over seeds, each with its own batch."""
 
         def one(own: Parameters, part: Batch) -> Terms:

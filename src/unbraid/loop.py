@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import time
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -61,6 +62,7 @@ class Loop:
             method.to(devices.device, memory_format=self.layout).train()  # type: ignore[call-overload]
         self.players = Ensemble(methods) if len(methods) > 1 else Single(methods)
         self.method, self.data = methods[0], data.to(devices.device)
+        self.method.samples = len(data.rows("train"))
         self.streams = Streams(
             seeds, data.rows("train"), config["batch_size"], self.method.noise, devices.device,
             rank=devices.rank, stacked=self.players.stacked,
@@ -94,8 +96,8 @@ class Loop:
         try:
             while self.step < self.steps and len(self.stopped) < len(self.seeds):
                 batch = self.batch(self.step)
-                for move in advance:
-                    self.note(move(batch, self.step))
+                for place, move in enumerate(advance):
+                    self.note(move(batch, self.step), main=place == 0)
                 self.step += 1
                 bar.update()
                 probing = self.step % self.config["probe_every"] == 0
@@ -137,9 +139,11 @@ class Loop:
             x = x.contiguous(memory_format=torch.channels_last)
         return {"x": x, "noise": noise}
 
-    def note(self, terms: Terms) -> None:
-        """Add terms up on the device; nothing waits for it here."""
+    def note(self, terms: Terms, *, main: bool) -> None:
+        """Add terms up on the device; nothing waits for it here. The curve `loss` is the main update's."""
         for name, value in terms.items():
+            if name == "loss" and not main:
+                continue
             value = value.detach()
             self._totals[name] = self._totals[name] + value if name in self._totals else value
 
@@ -163,14 +167,24 @@ class Loop:
     def probe_samples(self) -> Tensor | None:
         """The validation samples on which the posterior is watched; None for methods without one."""
         x = self.data.draw(self.data.rows("validation")[:PROBE_SAMPLES].to(self.devices.device))
-        with torch.no_grad():
+        with self.watching():
             return None if isinstance(self.method.posterior(x[:2]), Point) else x
+
+    @contextmanager
+    def watching(self) -> Iterator[None]:
+        """Look without a trace: no gradient, and no running statistics moved."""
+        self.method.eval()
+        try:
+            with torch.no_grad():
+                yield
+        finally:
+            self.method.train()
 
     def write_row(self, logs: Sequence[TextIO], terms: dict[str, Tensor], speed: float, look: Tensor | None) -> None:
         """One line of history per seed."""
         seen: dict[str, Tensor] = {}
         if look is not None:
-            with torch.no_grad(), self.devices.autocast():
+            with self.watching(), self.devices.autocast():
                 seen = {name: value.float().cpu() for name, value in self.players.look(look).items()}
         for place, log in enumerate(logs):
             if place in self.stopped:
@@ -187,14 +201,14 @@ class Loop:
 
     def save(self) -> None:
         """Keep everything that the next step depends on, unless it is not worth keeping."""
-        whole = all(torch.isfinite(t).all() for t in self.players.tensors.values())
+        whole = all(torch.isfinite(t).all() for t in self.players.state.values())
         if not self.main or not (whole or self.stopped):
             return
         state = {
             "step": self.step,
             "elapsed": self.elapsed,
             "stopped": self.stopped,
-            "tensors": {name: t.detach() for name, t in self.players.tensors.items()},
+            "tensors": {name: t.detach() for name, t in self.players.state.items()},
             "optimisers": [o.state_dict() for o in self.optimisers],
         }
         storage.write(self.checkpoint, lambda part: torch.save(state, part))
@@ -221,8 +235,14 @@ class Loop:
 
     def finish(self) -> None:
         """Leave finished run folders behind, and no checkpoint."""
+        x = self.data.draw(self.data.rows("validation")[:PROBE_SAMPLES].to(self.devices.device))
         for place, folder in enumerate(self.folders):
             if place not in self.stopped:
-                tensor_file(folder / "weights.safetensors", self.players.member(self.players.tensors, place))
-                storage.write_json(folder / "state.json", {"status": "finished", "step": self.step})
+                weights = self.players.member(self.players.state, place)
+                tensor_file(folder / "weights.safetensors", weights)
+                self.method.load_state_dict(weights)
+                with self.watching():
+                    notes = self.method.notes(x)
+                state = {"status": "finished", "step": self.step} | ({"notes": notes} if notes else {})
+                storage.write_json(folder / "state.json", state)
         self.checkpoint.unlink(missing_ok=True)

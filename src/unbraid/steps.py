@@ -13,7 +13,7 @@ from unbraid import optimisers
 from unbraid.devices import Devices
 from unbraid.ensembles import Single
 from unbraid.errors import Notice
-from unbraid.methods import Batch, Terms, Update
+from unbraid.methods import Batch, Step, Terms, Update
 
 Act = Callable[[Batch, int], Terms]
 
@@ -80,12 +80,12 @@ def compiled(
     own = {name: every.pop(name) for name in names}
     state = {name: dict(optimiser.state[players.tensors[name]]) for name in own}
 
-    def objective(own: dict[str, Tensor], batch: Batch, step: int) -> tuple[Tensor, Terms]:
+    def objective(own: dict[str, Tensor], batch: Batch, step: Step) -> tuple[Tensor, Terms]:
         with devices.autocast():
             terms = players.terms_of({**every, **own}, update, batch, step)
         return terms["loss"].sum(), terms
 
-    def whole(own: dict[str, Tensor], state: dict[str, Any], batch: Batch, step: int) -> Terms:
+    def whole(own: dict[str, Tensor], state: dict[str, Any], batch: Batch, step: Step) -> Terms:
         found, terms = torch.func.grad(objective, has_aux=True)(own, batch, step)
         gradients = list(found.values())
         if clip:
@@ -95,6 +95,7 @@ def compiled(
         return terms
 
     fast = torch.compile(torch.no_grad()(whole))
+    clock = torch.zeros((), dtype=torch.int64, device=devices.device)  # a number would be compiled in, again and again
     chosen: Act | None = None
 
     def act(batch: Batch, step: int) -> Terms:
@@ -104,7 +105,7 @@ def compiled(
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # torch's own deprecations, which no user can mend
-                terms = fast(own, state, batch, step)
+                terms = fast(own, state, batch, clock.fill_(step))
         except Exception as error:  # whatever a compiler may do wrong, training can go on without it
             reason = (str(error).strip() or type(error).__name__).splitlines()[0]
             warnings.warn(f"no working compiler ({reason}): training goes on uncompiled", Notice, stacklevel=2)
@@ -114,6 +115,6 @@ def compiled(
         return terms
 
     def compiled_step(batch: Batch, step: int) -> Terms:
-        return fast(own, state, batch, step)
+        return fast(own, state, batch, clock.fill_(step))
 
     return act

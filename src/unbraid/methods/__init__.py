@@ -20,6 +20,7 @@ from unbraid.posteriors import Posterior
 
 Batch = dict[str, Tensor]
 Terms = dict[str, Tensor]
+Step = int | Tensor  # batches before this one; a 0-d tensor in a compiled step: computed with, never branched on
 
 
 @dataclass(frozen=True)
@@ -34,7 +35,7 @@ class Update:
         betas: Adam's two decay rates.
     """
 
-    loss: Callable[[Batch, int], Terms]
+    loss: Callable[[Batch, Step], Terms]
     over: Sequence[nn.Module]
     optimiser: str = "adam"
     lr: float = 1e-3
@@ -45,12 +46,14 @@ class Method(nn.Module):
     """Learns codes from samples.
 
     `terms["loss"]` is minimised; every other term is a curve: in nats (or squared units) per sample, unweighted,
-    summed over pixels or latents and averaged over the batch.
+    summed over pixels or latents and averaged over the batch. The curve `loss` is the first update's; another update
+    that wants its own seen gives it a second name among its terms.
     """
 
     needs: tuple[str, ...] = ("x",)  # entries of a batch that the losses read
     latents: int
     noise: int = 0  # standard normal numbers per sample that the losses read from batch["noise"]
+    samples: int = 0  # training samples there are, told by the loop; 0 where nobody trains
 
     @property
     def blocks(self) -> dict[str, slice]:
@@ -69,10 +72,14 @@ class Method(nn.Module):
         """Samples in the units of the data, differentiable."""
         raise NotImplementedError
 
-    def loss(self, batch: Batch, step: int) -> Terms:
+    def loss(self, batch: Batch, step: Step) -> Terms:
         """Named terms; reads `batch["x"]` (samples, *shape) and, if `noise` > 0, `batch["noise"]`."""
         raise NotImplementedError
 
     def updates(self) -> list[Update]:
         """One update over everything unless the method says otherwise."""
         return [Update(self.loss, over=[self])]
+
+    def notes(self, x: Tensor) -> list[str]:
+        """What a finished run must say about itself, seen on validation samples: choices made in training."""
+        return []

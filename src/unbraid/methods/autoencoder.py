@@ -5,7 +5,7 @@ from __future__ import annotations
 from torch import Tensor
 
 from unbraid.losses.reconstruction import kind_for, picture, reconstruction_error
-from unbraid.methods import Batch, Method, Terms
+from unbraid.methods import Batch, Method, Step, Terms
 from unbraid.networks import Net
 from unbraid.posteriors import Point, Posterior
 
@@ -38,7 +38,7 @@ class Autoencoder(Method):
         """Samples in the units of the data."""
         return picture(self.reconstruction, self.decoder(codes))
 
-    def loss(self, batch: Batch, step: int) -> Terms:
+    def loss(self, batch: Batch, step: Step) -> Terms:
         """Reconstruction error, Eq. 3.1."""
         error = reconstruction_error(self.reconstruction, batch["x"], self.decoder(self.encode(batch["x"]))).mean()
         return {"loss": error, "reconstruction": error}

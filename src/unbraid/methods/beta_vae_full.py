@@ -5,7 +5,7 @@ from __future__ import annotations
 from torch import Tensor
 
 from unbraid.losses.reconstruction import reconstruction_error
-from unbraid.methods import Batch, Terms
+from unbraid.methods import Batch, Step, Terms
 from unbraid.methods.autoencoder import Autoencoder
 from unbraid.networks import Net
 from unbraid.posteriors import FullGaussian
@@ -35,7 +35,7 @@ class BetaVAEFull(Autoencoder):
         """N(mu, L Lᵀ)."""
         return FullGaussian.from_numbers(self.encoder(x).to(x.dtype), self.latents)
 
-    def loss(self, batch: Batch, step: int) -> Terms:
+    def loss(self, batch: Batch, step: Step) -> Terms:
         """Reconstruction of a sampled code plus beta times Eq. 3.30."""
         q = self.posterior(batch["x"])
         error = reconstruction_error(self.reconstruction, batch["x"], self.decoder(q.sample(batch["noise"]))).mean()

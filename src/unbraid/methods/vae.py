@@ -5,7 +5,7 @@ from __future__ import annotations
 from torch import Tensor
 
 from unbraid.losses.reconstruction import reconstruction_error
-from unbraid.methods import Batch, Terms
+from unbraid.methods import Batch, Step, Terms
 from unbraid.methods.autoencoder import Autoencoder
 from unbraid.networks import Net
 from unbraid.posteriors import DiagonalGaussian
@@ -33,10 +33,10 @@ class VAE(Autoencoder):
         """N(mu, diag sigma²), Eq. 2.5."""
         return DiagonalGaussian(*self.encoder(x).to(x.dtype).chunk(2, dim=-1))
 
-    def loss(self, batch: Batch, step: int) -> Terms:
+    def loss(self, batch: Batch, step: Step) -> Terms:
         """Reconstruction of a sampled code plus the penalty, Eq. 2.4."""
         q = self.posterior(batch["x"])
-        z = q.sample(batch["noise"])
+        z = q.sample(batch["noise"][:, : self.latents])
         error = reconstruction_error(self.reconstruction, batch["x"], self.decoder(z)).mean()
         penalty, terms = self.penalty(q, z)
         return {"loss": error + penalty, "reconstruction": error, **terms}

@@ -134,6 +134,6 @@ def fingerprint(*modules: nn.Module) -> str:
     return digest.hexdigest()
 
 
-def layers(sizes: list[int], activation: type[nn.Module]) -> list[nn.Module]:
+def layers(sizes: list[int], activation: Callable[[], nn.Module]) -> list[nn.Module]:
     """Fully connected layers, an activation after each."""
     return [m for a, b in pairwise(sizes) for m in (nn.Linear(a, b), activation())]

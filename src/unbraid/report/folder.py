@@ -60,9 +60,9 @@ class Run:
 
     @property
     def notes(self) -> list[str]:
-        """What the data had to say about itself."""
-        notes = self.results.get("notes")
-        return [str(note) for note in notes] if isinstance(notes, list) else []
+        """What the data and the method had to say about themselves."""
+        found = [self.results.get("notes"), self.state.get("notes")]
+        return [str(note) for notes in found if isinstance(notes, list) for note in notes]
 
     @property
     def factors(self) -> list[str]:
