@@ -80,7 +80,7 @@ def _tube(radius: float, low: float, high: float) -> Callable[[Numbers, Numbers]
 
 def _lid(radius: float, height: float) -> Callable[[Numbers, Numbers], Hit]:
     def meet(start: Numbers, ray: Numbers) -> Hit:
-        near = (np.float32(height) - start[1]) / ray[1]
+        near = (np.float32(height) - start[1]) / np.minimum(ray[1], np.float32(-1e-9))
         x, z = start[0] + near * ray[0], start[2] + near * ray[2]
         normal = np.zeros((3, *near.shape), np.float32)
         normal[1] = 1

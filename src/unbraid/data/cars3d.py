@@ -7,6 +7,7 @@ import tarfile
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
@@ -78,7 +79,8 @@ def _cars(path: Path, pixels: int) -> Iterator[tuple[str, Bytes]]:
                 file = archive.extractfile(entry) if "/cars/" in entry.name and entry.name.endswith(".mat") else None
                 if file is None:
                     continue
-                views = loadmat(io.BytesIO(file.read()), variable_names=["im"])["im"]
+                content: Any = io.BytesIO(file.read())
+                views = loadmat(content, variable_names=["im"])["im"]
                 if views.shape != (SIDE, SIDE, 3, azimuths, elevations) or views.dtype != np.uint8:
                     found = f"{views.dtype} {views.shape}"
                     raise UserError(

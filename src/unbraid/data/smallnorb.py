@@ -7,7 +7,7 @@ import math
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
-from typing import IO
+from typing import Any
 
 import numpy as np
 import torch
@@ -39,7 +39,7 @@ FACTORS = (
 )
 SIZES = tuple(factor.size for factor in FACTORS)
 SIDE = 96
-TYPES = {0x1E3D4C55: np.dtype(np.uint8), 0x1E3D4C54: np.dtype("<i4")}
+TYPES: dict[int, np.dtype[Any]] = {0x1E3D4C55: np.dtype(np.uint8), 0x1E3D4C54: np.dtype("<i4")}
 
 
 def smallnorb(pixels: int = 64, instances: bool = False) -> Data:
@@ -107,7 +107,7 @@ def _left(dat: Path) -> Iterator[Bytes]:
         raise UserError(f"{dat} is damaged: {error}") from error
 
 
-def _matrix(path: Path, file: IO[bytes]) -> NDArray[np.generic]:
+def _matrix(path: Path, file: gzip.GzipFile) -> NDArray[Any]:
     """A whole binary matrix."""
     try:
         dtype, shape = _header(path, file)
@@ -116,7 +116,7 @@ def _matrix(path: Path, file: IO[bytes]) -> NDArray[np.generic]:
         raise UserError(f"{path} is damaged: {error}") from error
 
 
-def _header(path: Path, file: IO[bytes]) -> tuple[np.dtype[np.generic], tuple[int, ...]]:
+def _header(path: Path, file: gzip.GzipFile) -> tuple[np.dtype[Any], tuple[int, ...]]:
     """Little-endian words: the type, the number of axes, their sizes (three at least, those too many are 1)."""
     kind, axes = (int(word) for word in np.frombuffer(file.read(8), "<u4"))
     if kind not in TYPES or axes > 8:
