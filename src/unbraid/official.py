@@ -22,7 +22,7 @@ from unbraid.errors import Notice, UserError
 TRIES = 3
 TIMEOUT = 30.0
 CHUNK = 1 << 18
-LARGE = 1 << 29  # bytes from which on a checksum is remembered: reading so much again takes seconds
+LARGE = 1 << 26  # bytes from which on a checksum is remembered: reading so much at every start takes too long
 
 
 @dataclass(frozen=True)

@@ -57,7 +57,8 @@ class Stored:
 
     def draw(self, rows: Tensor) -> Tensor:
         """Look the rows up."""
-        found = self.samples[rows]
+        flat = rows.reshape(-1).to(self.samples.device)
+        found = self.samples.index_select(0, flat).view(*rows.shape, *self.samples.shape[1:])
         return found if found.is_floating_point() else found.to(torch.float32).div_(255)
 
     def to(self, device: torch.device) -> Stored:

@@ -1,4 +1,4 @@
-"""A robot arm that holds an object, in three renderings and for real (Gondal et al. 2019)."""
+"""A robot arm that holds an object, drawn simply, drawn realistically, and photographed (Gondal et al. 2019)."""
 
 from __future__ import annotations
 

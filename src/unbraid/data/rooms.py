@@ -1,4 +1,4 @@
-"""A coloured object in a coloured room that differ in three hues, scale, shape and orientation: like Shapes3D, drawn here.
+"""An object in a room, in hues, scales, shapes and orientations: like Shapes3D, drawn here.
 
 The geometry of every scale, shape and orientation is cast once, as four planes: how much of the floor's, the wall's
 and the object's colour a pixel shows, and how much white. A sample is its planes times its colours.
