@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from unbraid import official
-from unbraid.errors import UserError
+from unbraid.errors import Notice, UserError
 from unbraid.idx import read_idx
 from unbraid.official import Official, fetch
 
@@ -163,3 +163,27 @@ def test_idx_files(tmp_path):
         path.write_bytes(content)
         with pytest.raises(UserError, match=message):
             read_idx(path)
+
+
+def test_a_file_without_a_published_checksum_is_taken_and_said_to_be_unverified(server):
+    file = file_at(server, "/missing", "/plain", checksum=None)
+    with pytest.warns(Notice, match=r"toy: thing.bin is unverified"):
+        path = fetch("toy", file)
+    assert path.read_bytes() == CONTENT
+    (note,) = file.notes(path)
+    assert "unverified" in note and SHA in note
+    assert file_at(server, "/plain").notes(path) == ()
+
+
+def test_checksums_of_large_files_are_remembered_until_they_change(tmp_path, monkeypatch):
+    monkeypatch.setenv("UNBRAID_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr(official, "LARGE", len(CONTENT))
+    path = tmp_path / "large.bin"
+    path.write_bytes(CONTENT)
+    assert official.checksum(path) == SHA
+    with monkeypatch.context() as blind:
+        blind.setattr(hashlib, "file_digest", lambda *args: pytest.fail("read again"))
+        assert official.checksum(path) == SHA
+    assert official.checksum(path, "md5") == f"md5:{hashlib.md5(CONTENT).hexdigest()}"
+    path.write_bytes(CONTENT + b"!")
+    assert official.checksum(path) == f"sha256:{hashlib.sha256(CONTENT + b'!').hexdigest()}"

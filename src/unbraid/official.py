@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import os
+import warnings
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from http.client import HTTPException, HTTPResponse
 from pathlib import Path
@@ -15,11 +17,12 @@ from filelock import FileLock
 from platformdirs import user_cache_dir
 from tqdm import tqdm
 
-from unbraid.errors import UserError
+from unbraid.errors import Notice, UserError
 
 TRIES = 3
 TIMEOUT = 30.0
 CHUNK = 1 << 18
+LARGE = 1 << 26  # bytes from which on a checksum is remembered: reading so much at every start takes too long
 
 
 @dataclass(frozen=True)
@@ -28,24 +31,30 @@ class Official:
 
     Arguments:
         name: of the file.
-        checksum: "sha256:..." or, where only that is published, "md5:...".
+        checksum: "sha256:..." or, where only that is published, "md5:..."; None where none is published.
         addresses: where it can be had, tried in turn.
     """
 
     name: str
-    checksum: str
+    checksum: str | None
     addresses: tuple[str, ...]
 
     def is_at(self, path: Path) -> bool:
-        """Whether the file at a path is this one, byte for byte."""
-        return checksum(path, self.checksum.partition(":")[0]) == self.checksum
+        """Whether the file at a path is this one, byte for byte; taken on trust if no checksum is published."""
+        return self.checksum is None or checksum(path, self.checksum.partition(":")[0]) == self.checksum
+
+    def notes(self, path: Path) -> tuple[str, ...]:
+        """What results made from the file at a path must say of it."""
+        if self.checksum is not None:
+            return ()
+        return (f"made with {self.name}, which is unverified: no checksum of it is published (here {checksum(path)})",)
 
 
 class OtherFile(UserError):
     """A file that has the name of an official one but not its content."""
 
     def __init__(self, path: Path, file: Official, dataset: str) -> None:
-        kind, _, right = file.checksum.partition(":")
+        kind, _, right = (file.checksum or "sha256:none published").partition(":")
         found = checksum(path, kind).partition(":")[2]
         super().__init__(
             f"{path} ({path.stat().st_size} bytes) is not the official file of {dataset}, or is damaged: "
@@ -55,10 +64,22 @@ class OtherFile(UserError):
 
 
 def checksum(path: Path, kind: str = "sha256") -> str:
-    """The checksum of a file, with the kind before it."""
+    """The checksum of a file, with the kind before it; of a large file it is remembered until the file changes."""
+    about = path.stat()
+    key = f"{path.resolve()} {about.st_size} {about.st_mtime_ns} {kind}"
+    memory = cache_folder() / "checksums" / hashlib.blake2b(key.encode(), digest_size=16).hexdigest()
+    if about.st_size >= LARGE and memory.is_file():
+        return memory.read_text()
     with path.open("rb") as file:
         digest = hashlib.file_digest(file, lambda: hashlib.new(kind, usedforsecurity=False))
-    return f"{kind}:{digest.hexdigest()}"
+    found = f"{kind}:{digest.hexdigest()}"
+    if about.st_size >= LARGE:
+        with suppress(OSError):
+            memory.parent.mkdir(parents=True, exist_ok=True)
+            part = memory.with_suffix(f".{os.getpid()}.part")
+            part.write_text(found)
+            part.replace(memory)
+    return found
 
 
 def cache_folder() -> Path:
@@ -68,6 +89,8 @@ def cache_folder() -> Path:
 
 def fetch(dataset: str, file: Official) -> Path:
     """An official file, checked: from the folder UNBRAID_DATA, from the cache, or from its addresses."""
+    if file.checksum is None:
+        warnings.warn(f"{dataset}: {file.name} is unverified, as no checksum of it is published", Notice, stacklevel=2)
     own = _in_own_folder(dataset, file)
     if own is not None:
         return own

@@ -17,6 +17,10 @@ FRAMES = next(iter(Path(FOLDER).glob("*/dsprites_official_frames_320.npz")), Non
 genuine = pytest.mark.skipif(FRAMES is None, reason="UNBRAID_DATA has no genuine dSprites frames")
 
 
+def small(folder, monkeypatch):
+    return "dsprites:accept_other=true"
+
+
 def frames():
     held = np.load(FRAMES)
     classes = held["latents_classes"][:, 1:]

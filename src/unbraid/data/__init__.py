@@ -3,13 +3,20 @@
 The function's keywords are the data set's options, given as `name:option=value,option=value` wherever a data
 set is named. A sample is addressed by its row number; `draw` turns row numbers into float32 samples on the
 device where the data live, either looked up or rendered there.
+
+Three options belong to every data set with factors, a user's own files included (dependence.py). They change
+which samples are trained on and validated with; the test part keeps every combination equally often:
+
+    sprites:correlate=x-y,strength=0.2      x and y near to each other, the nearer the smaller the strength
+    sprites:hold_out=shape0-scale5          no square of the largest size in training and validation
+    faces.npz:correlate=age-pose+age-light  more than one, joined by +
 """
 
 from __future__ import annotations
 
 import ast
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal, Protocol
@@ -50,7 +57,8 @@ class Stored:
 
     def draw(self, rows: Tensor) -> Tensor:
         """Look the rows up."""
-        found = self.samples[rows]
+        flat = rows.reshape(-1).to(self.samples.device)
+        found = self.samples.index_select(0, flat).view(*rows.shape, *self.samples.shape[1:])
         return found if found.is_floating_point() else found.to(torch.float32).div_(255)
 
     def to(self, device: torch.device) -> Stored:
@@ -71,6 +79,7 @@ class Data:
         values: (samples, factors), one column per factor; class numbers, or real numbers for continuous ones.
         notes: facts that every result made with these data must repeat.
         fingerprint: changes when the samples change; for data without a name of their own.
+        chosen: rows of those parts that are not the plain split's: correlated, or without held-out combinations.
     """
 
     name: str
@@ -81,6 +90,7 @@ class Data:
     values: Tensor | None = None
     notes: tuple[str, ...] = ()
     fingerprint: str = ""
+    chosen: Mapping[str, Tensor] = field(default_factory=dict, repr=False, compare=False)
     _parts: dict[str, Tensor] = field(default_factory=dict, repr=False, compare=False)
 
     def __len__(self) -> int:
@@ -95,7 +105,12 @@ class Data:
         return replace(self, source=self.source.to(torch.device(device)), _parts={})
 
     def rows(self, part: Part) -> Tensor:
-        """Row numbers of the thesis's random 80/10/10 split; the split never depends on the training seed."""
+        """Row numbers of the thesis's random 80/10/10 split; the split never depends on the training seed.
+
+        In a chosen part a row may come more than once.
+        """
+        if part in self.chosen:
+            return self.chosen[part]
         if not self._parts:
             order = torch.randperm(len(self), generator=torch.Generator().manual_seed(0))
             for name, (low, high) in SHARES.items():
@@ -150,14 +165,20 @@ def open_data(what: Any) -> Data:
     name, _, options = what.partition(":")
     if name in catalog.names("data") or name.endswith(".py"):
         return _open_named(name, options)
+    path, _, options = what.rpartition(":")
+    if options.partition("=")[0] in _shared() and datafiles.is_path(path):
+        return _depending(datafiles.open_path(path), _given(path, options, _shared()))
     if datafiles.is_path(what):
         return datafiles.open_path(what)
     raise unknown("data set", name, catalog.names("data"))
 
 
-def _open_named(name: str, text: str) -> Data:
-    member = catalog.load("data", name)
-    known = {option.name: option for option in catalog.entry("data", name).options}
+def _shared() -> dict[str, catalog.Option]:
+    """The options of every data set with factors."""
+    return {option.name: option for option in catalog.function_options("dependence", "dependent")[1:]}
+
+
+def _given(name: str, text: str, known: Mapping[str, catalog.Option]) -> dict[str, Any]:
     given: dict[str, Any] = {}
     for part in filter(None, (part.strip() for part in text.split(","))):
         key, equals, value = (word.strip() for word in part.partition("="))
@@ -166,9 +187,30 @@ def _open_named(name: str, text: str) -> Data:
         if not equals:
             raise UserError(f"{name}:{key}: give the option a value, as in {name}:{key}={known[key].default}")
         given[key] = _typed(name, known[key], _literal(value))
-    missing = [key for key, option in known.items() if option.default is None and key not in given]
+    return given
+
+
+def _depending(data: Data, options: Mapping[str, Any]) -> Data:
+    if not options:
+        return data
+    from unbraid.dependence import dependent
+
+    return dependent(data, **options)
+
+
+def _open_named(name: str, text: str) -> Data:
+    member = catalog.load("data", name)
+    own = {option.name: option for option in catalog.entry("data", name).options}
+    shared = {key: option for key, option in _shared().items() if key not in own}
+    given = _given(name, text, {**own, **shared})
+    missing = [key for key, option in own.items() if option.default is None and key not in given]
     if missing:
         raise UserError(f"{name} needs the option {missing[0]}, as in {name}:{missing[0]}=...")
+    data = _open_plain(name, member, {key: value for key, value in given.items() if key in own})
+    return _depending(data, {key: value for key, value in given.items() if key in shared})
+
+
+def _open_plain(name: str, member: Callable[..., Any], given: Mapping[str, Any]) -> Data:
     data = member(**given)
     if not isinstance(data, Data):
         raise UserError(f"{name} must return unbraid.data.Data, not {type(data).__name__}")

@@ -9,7 +9,6 @@ import tempfile
 import zipfile
 import zlib
 from pathlib import Path
-from typing import IO
 
 import numpy as np
 import torch
@@ -20,6 +19,7 @@ from tqdm import tqdm
 from unbraid.data import Data, grid, named
 from unbraid.errors import UserError
 from unbraid.factors import Factor
+from unbraid.npz import header
 from unbraid.official import Official, OtherFile, cache_folder, checksum, fetch
 
 NAME = "dsprites_ndarray_co1sh3sc6or40x32y32_64x64.npz"
@@ -133,7 +133,7 @@ def _pack(path: Path) -> NDArray[np.uint8]:
             if not np.array_equal(classes[:, 1:], grid(SIZES).numpy()):
                 raise UserError(f"{path}: latents_classes are not in the order of the official file")
             with archive.open("imgs.npy") as member:
-                found = _header(member)
+                found = header(member)
                 if found != RIGHT:
                     raise UserError(f"{path}: imgs is {found}, should be {RIGHT}")
                 for start in tqdm(range(0, count, AT_ONCE), desc="dsprites", disable=None, leave=False):
@@ -145,13 +145,6 @@ def _pack(path: Path) -> NDArray[np.uint8]:
     except (zipfile.BadZipFile, zlib.error, EOFError, OSError, KeyError, ValueError) as error:
         raise UserError(f"{path} is damaged or not a dSprites file: {error}") from error
     return packed
-
-
-def _header(member: IO[bytes]) -> tuple[tuple[int, ...], bool, np.dtype[np.generic]]:
-    version = np.lib.format.read_magic(member)
-    read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
-    shape, fortran, dtype = read(member)
-    return shape, fortran, dtype
 
 
 def _title(path: Path) -> str:
