@@ -440,3 +440,24 @@ def test_the_loop_is_quiet_when_not_a_terminal(square, out, capfd):
     said = capfd.readouterr()
     assert said.out == "" and said.err == ""
     assert Path(out).is_dir()
+
+
+def test_seeds_that_were_cut_off_together_go_on_together(square, out, monkeypatch):
+    options = {**SMALL, "steps": 60, "save_seconds": 0}
+    whole = unbraid.train("beta_vae", square, seeds=3, out=out / "whole", **options)
+    real = Loop.batch
+
+    def batch(self, step):
+        if step == 50:
+            raise Cut
+        return real(self, step)
+
+    monkeypatch.setattr(Loop, "batch", batch)
+    with pytest.raises(Cut):
+        unbraid.train("beta_vae", square, seeds=3, out=out / "cut", **options)
+    monkeypatch.setattr(Loop, "batch", real)
+    with pytest.warns(UserWarning, match=r"seeds \[0, 1, 2\] were cut off together"):
+        one = unbraid.train("beta_vae", square, seed=1, out=out / "cut", **options)
+    assert not list(one.path.parent.glob("checkpoint*"))
+    for member in unbraid.train("beta_vae", square, seeds=3, out=out / "cut", **options).members:
+        assert same(weights(member), load_file(whole.path / member.path.name / "weights.safetensors"))

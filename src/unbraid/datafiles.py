@@ -87,6 +87,8 @@ def from_array(name: str, samples: NDArray[Any], columns: Columns | None = None)
 def _plain_numbers(name: str, samples: NDArray[Any]) -> NDArray[Any]:
     if samples.dtype.kind not in "buif":
         raise UserError(f"{name} holds {samples.dtype}: samples must be real numbers")
+    if np.ma.is_masked(samples):
+        raise UserError(f"{name} has {np.ma.count_masked(samples)} masked values: fill or drop them")
     if samples.dtype == np.uint8:
         return samples
     if samples.dtype == np.bool_:
@@ -94,8 +96,15 @@ def _plain_numbers(name: str, samples: NDArray[Any]) -> NDArray[Any]:
     are_pixels = samples.dtype.kind in "ui" and samples.ndim > 2 and samples.size > 0
     if are_pixels and samples.min() >= 0 and samples.max() <= 255:
         return samples.astype(np.uint8)
+    if samples.dtype == np.uint16 and samples.ndim > 2:
+        return (samples / np.float32(65535)).astype(np.float32)
     with np.errstate(over="ignore"):
-        return samples.astype(np.float32)
+        found = samples.astype(np.float32)
+    if samples.dtype == np.float64 and np.isinf(found).any() and np.isfinite(samples).all():
+        raise UserError(
+            f"{name} has values up to {np.abs(samples).max():.3g}, too large for single precision: rescale it"
+        )
+    return found
 
 
 def channels_first(name: str, samples: NDArray[Any]) -> NDArray[Any]:

@@ -188,7 +188,8 @@ def _try_losses(method: Method, x: Tensor) -> None:
         except UserError:
             raise
         except Exception as error:
-            where = traceback.extract_tb(error.__traceback__)[-1]
+            frames = traceback.extract_tb(error.__traceback__)
+            where = next(f for f in reversed(frames) if "/torch/" not in f.filename)
             at = f"{Path(where.filename).name}, line {where.lineno}"
             raise UserError(f"the loss of {name} fails ({at}): {type(error).__name__}: {error}") from error
         if not isinstance(terms, dict) or "loss" not in terms:

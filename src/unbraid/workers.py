@@ -6,8 +6,11 @@ A worker is `python -m unbraid.workers` with a job as JSON on its standard input
 
 from __future__ import annotations
 
+import contextlib
+import ctypes
 import json
 import os
+import signal
 import subprocess
 import sys
 import threading
@@ -135,6 +138,13 @@ def apart(jobs: Sequence[Job]) -> list[Job]:
     return parts
 
 
+def _end_with_parent() -> None:
+    """A worker whose parent was killed stops too (where the system can tell): nobody would read what it does."""
+    if sys.platform.startswith("linux"):
+        with contextlib.suppress(OSError, AttributeError):
+            ctypes.CDLL("libc.so.6").prctl(1, signal.SIGTERM)  # PR_SET_PDEATHSIG
+
+
 def main() -> int:
     """One job from standard input."""
     import torch
@@ -142,6 +152,7 @@ def main() -> int:
     from unbraid.training import train
 
     show_notices_only()
+    _end_with_parent()
     torch.set_num_threads(int(os.environ.get("OMP_NUM_THREADS", "1")))
     try:
         train(**{**json.load(sys.stdin), "progress": False})

@@ -158,6 +158,8 @@ def open_data(what: Any) -> Data:
         return what
     from unbraid import datafiles
 
+    if isinstance(what, str) and not what.strip():
+        raise UserError("data is empty: give a name, a file or a folder")
     if isinstance(what, Path):
         return datafiles.open_path(str(what))
     if not isinstance(what, str):

@@ -77,6 +77,8 @@ def active_mask(active: Any, latents: int) -> np.ndarray | None:
 def passive_warning(grams: np.ndarray) -> list[str]:
     """One sentence if some columns of the Jacobian are next to nothing beside the largest."""
     norms = np.sqrt(np.diagonal(grams, axis1=-2, axis2=-1)).mean(axis=0)
+    if not norms.any():
+        return ["the decoder ignores its code: there are no axes, and the value means nothing"]
     passive = np.flatnonzero(norms < 0.01 * norms.max())
     if not len(passive):
         return []
@@ -90,9 +92,16 @@ def _jacobians(decode: Callable[[Tensor], Tensor], codes: Any, chunk: int) -> It
     if chunk < 1:
         raise UserError(f"chunk={chunk}: at least 1 is needed")
     codes = _like_parameters(decode, codes)
+    if not torch.isfinite(codes).all():
+        raise UserError("codes have values that are not finite")
     with torch.no_grad():
         try:
-            shape = decode(codes[:2]).shape
+            decoded = decode(codes[:2])
+            if not isinstance(decoded, torch.Tensor):
+                raise UserError(f"the decoder must give tensors, to be differentiated, not {type(decoded).__name__}")
+            if not torch.isfinite(decoded).all():
+                raise UserError("the decoder gives values that are not finite")
+            shape = decoded.shape
         except RuntimeError as error:
             reason = str(error).split("\n")[0]
             raise UserError(f"the decoder does not take codes of shape {tuple(codes[:2].shape)}: {reason}") from error
