@@ -5,10 +5,10 @@ import os
 
 import pytest
 
-from unbraid.claims import Cell, Outcome, above, below, claim_ids, matching, run_claim, title
+from unbraid.claims import Cell, Outcome, _path, above, below, claim_ids, matching, run_claim, title
 from unbraid.claims.ledger import update
 from unbraid.cli import main
-from unbraid.errors import UserError
+from unbraid.errors import Notice, UserError
 
 
 @pytest.fixture(scope="module")
@@ -112,6 +112,7 @@ def test_figures_of_a_users_own_data_stay_out_of_the_ledger(tmp_path, monkeypatc
     picture = tmp_path / "picture.png"
     picture.write_bytes(b"a picture")
     monkeypatch.setattr(theorem_2, "run", lambda bench: Outcome([cell([1.0])], {}, "words", figures=[str(picture)]))
+    monkeypatch.setattr(theorem_2, "TAKES_DATA", True, raising=False)
     for data, shown in ((None, True), ("sprites:pixels=16", True), (str(tmp_path), False)):
         folder = tmp_path / f"ledger-{shown}-{data is None}"
         folder.mkdir()
@@ -124,3 +125,18 @@ def test_names_of_claims():
     assert matching(["002/table-3.3", "002"]) == ["002/table-3.3", *[c for c in claim_ids() if c != "002/table-3.3"]]
     with pytest.raises(UserError, match=r"did you mean '002/table-3\.3'"):
         matching(["002/table3.3"])
+
+
+@pytest.mark.parametrize("identity", claim_ids())
+def test_claims_say_whether_they_take_a_users_data(identity):
+    source = _path(identity).read_text()
+    assert ("TAKES_DATA = True" in source) == ("bench.data" in source or "dsprites(bench" in source)
+
+
+def test_data_that_a_claim_does_not_take_are_ignored_aloud(tmp_path, monkeypatch):
+    from unbraid.claims.paper_002 import theorem_2
+
+    monkeypatch.setattr(theorem_2, "run", lambda bench: Outcome([cell([1.0])], {str(bench.data): True}, "words"))
+    with pytest.warns(Notice, match=r"claim 002/theorem-2 is about data of its own: mine\.npy is ignored"):
+        result = run_claim("002/theorem-2", "cpu", tmp_path, processes=1, data="mine.npy")
+    assert result["orderings"] == {"None": True} and result["data"] == "" and result["own"] is False

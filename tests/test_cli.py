@@ -2,6 +2,7 @@
 
 import json
 import re
+import shutil
 import subprocess
 import sys
 import time
@@ -106,6 +107,37 @@ def test_list(capsys):
         (["report", "nowhere"], "no run at nowhere"),
         (["score", "a.npy", "b.csv"], "no such file: a.npy"),
         (["score", "a.npy"], "required: factors"),
+        (["score", "a.npy", "b.csv", "extra"], "unexpected 'extra' (see unbraid score --help)"),
+        (["train", "vae", TINY, "--beta", "4"], "vae has no option beta: "),
+        (["train", "vae", TINY, "--seed", "3", "--seeds", "2"], "give --seed or --seeds, not both"),
+        (["train", "vae", TINY, "--seed", "x"], "seed must be a whole number, not 'x'"),
+        (["train", "vae", TINY, "--seeds", "1.5"], "seeds must be a whole number of at least 1 or a list"),
+        (["train", "vae", TINY, "--seeds", "0"], "seeds must be a whole number of at least 1 or a list"),
+        (["train", "vae", TINY, "--seeds", "0,x"], "a seed must be a whole number of at least 0, not 'x'"),
+        (["train", "vae", TINY, "--seeds", "0,0"], "name a seed twice"),
+        (["train", "vae", TINY, "--seeds", ","], "seeds is empty"),
+        (["train", "vae", TINY, "--seeds", "1000000"], "1000000 seeds are too many at once: at most 400"),
+        (["train", "vae", TINY, "--save-seconds", "x"], "save_seconds must be a number, not 'x'"),
+        (["train", "vae", TINY, "--save-seconds", "-1"], "save_seconds must be a number of at least 0, not -1"),
+        (["train", "vae", TINY, "--save-seconds", "nan"], "save_seconds must be a number of at least 0, not nan"),
+        (["train", "vae", TINY, "--progress", "maybe"], "progress must be true or false, not 'maybe'"),
+        (["train", "vae", TINY, "--processes", "x"], "processes must be a whole number of at least 1, not 'x'"),
+        (["train", "vae", TINY, "--processes", "0"], "processes must be a whole number of at least 1, not 0"),
+        (["train", "vae", TINY, "--processes", "-1"], "processes must be a whole number of at least 1, not -1"),
+        (["train", "vae", TINY, "--precision", "16"], "unknown precision '16'"),
+        (["train", "vae", TINY, "--device", "cpu:9"], "device 'cpu:9' is not available here: there is one cpu"),
+        (["train", "vae", TINY, "--device", "meta"], "device 'meta' is not available here: meta computes nothing"),
+        (["train", "vae", TINY, "--device", "hpu"], "device 'hpu' is not available here"),
+        (["train", "vae", TINY, "--out", __file__], "is a file"),
+        (["claims", "run", "002/theorem-2", "--out", __file__], "is a file"),
+        (["claims", "run", "002/theorem-2", "--ledger", "/"], "cannot write /: it is a folder"),
+        (
+            ["claims", "run", "002/theorem-2", "--processes", "0"],
+            "processes must be a whole number of at least 1, not 0",
+        ),
+        (["claims", "list", "002/tabel-3.4"], "did you mean '002/table-3.4'?"),
+        (["study", "."], "cannot read .: Is a directory"),
+        (["study", sys.executable], "is not a text file"),
         (["study", "nowhere.yaml"], "no such file: nowhere.yaml"),
         (["claims", "run"], "which claim?"),
         (["claims", "run", "002/tabel-3.4"], "did you mean '002/table-3.4'?"),
@@ -131,8 +163,69 @@ def test_a_run_that_broke_says_so_and_fails(capsys, tmp_path):
         "    def penalty(self, q, z):\n        kl = q.kl().sum(-1).mean()\n"
         '        return kl, {"kl": kl / torch.zeros(()), }\n'
     )
-    captured = said(capsys, "train", file, TINY, *FAST, "--out", tmp_path, code=1)
-    assert "term 'kl' became inf" in captured.err and "try a lower --lr or --clip 1" in captured.err
+    words = ["train", file, TINY, *FAST, "--out", tmp_path / "runs"]
+    captured = said(capsys, *words, code=1)
+    assert captured.err.count("term 'kl' became inf") == 1 and "its last good state, of step 0" in captured.err
+    again = said(capsys, *words, code=1)
+    assert again.err == captured.err and again.out == captured.out
+    (run,) = again.out.splitlines()
+    told = said(capsys, "evaluate", run, "--metrics", "mig", "--json")
+    assert [row["status"] for row in json.loads(told.out)] == ["stopped"] and told.err == captured.err
+    said(capsys, *words, "--seeds", "2", code=1)
+    rows = json.loads(said(capsys, "evaluate", f"{run}/..", "--metrics", "mig", "--json").out)
+    assert [row["status"] for row in rows] == ["stopped: seed 0, 1"]
+
+
+def test_report_of_whatever_a_star_names(group, capsys, tmp_path):
+    """The report of last time, a folder that is none, a run that was cut off: each is said, none is in the way."""
+    runs = tmp_path / "runs"
+    shutil.copytree(group, runs / "b")
+    (runs / "a").mkdir()
+    cut = runs / "c/seed-0"
+    shutil.copytree(group / "seed-0", cut)
+    for name in ("results.json", "weights.safetensors"):
+        (cut / name).unlink(missing_ok=True)
+    (cut / "state.json").write_text('{"status": "running", "step": 0}')
+    for _ in range(2):
+        told = said(capsys, "report", *sorted(runs.iterdir()))
+        assert told.out.strip() == str(runs / "report.html")
+        lines = told.err.splitlines()
+        assert "left out: no run at" in lines[0] and "c/seed-0 is unfinished (running, or cut off)" in lines[1]
+    (cut / "state.json").write_text('{"status": "finished", "step": 40}')
+    assert "c/seed-0 is shown without scores: " in said(capsys, "report", *sorted(runs.iterdir())).err
+    assert "it is a folder; name a file" in said(capsys, "report", group, "--out", runs, code=2).err
+    words = ["report", runs / "report.html", runs / "a", tmp_path / "nowhere"]
+    assert "is a run folder" in said(capsys, *words, code=2).err.splitlines()[-1]
+
+
+def test_claims_by_name(capsys):
+    rows = json.loads(said(capsys, "claims", "list", "002/theorem-2", "--json").out)
+    assert [row["name"] for row in rows] == ["002/theorem-2"]
+
+
+def test_a_score_asked_for_twice_is_given_once(capsys, tmp_path):
+    values = np.random.default_rng(0).integers(0, 4, (2000, 2))
+    with (tmp_path / "U8.NPY").open("wb") as file:
+        np.save(file, values.astype(float))
+    (tmp_path / "H.CSV").write_text("\n".join(["a,b", *(f"{a},{b}" for a, b in values)]))
+    words = ["score", tmp_path / "U8.NPY", tmp_path / "H.CSV", "--metrics", "mig,mig", "--json"]
+    assert len(json.loads(said(capsys, *words).out)) == 1
+
+
+def test_public_names_and_misspelt_ones():
+    import unbraid
+
+    assert {"train", "Run", "metrics", "__version__"} <= set(dir(unbraid)) and "importlib" not in dir(unbraid)
+    assert {"mig", "Score"} <= set(dir(unbraid.metrics)) and "ima_contrast" in dir(unbraid.geometry)
+    for room, name, meant in (
+        (unbraid, "trian", "train"),
+        (unbraid.metrics, "mgi", "mig"),
+        (unbraid.geometry, "ima_contrst", "ima_contrast"),
+    ):
+        with pytest.raises(AttributeError, match=f"no attribute '{name}': did you mean '{meant}'"):
+            getattr(room, name)
+    with pytest.raises(AttributeError, match=r"no attribute '_trian'$"):
+        _ = unbraid._trian
 
 
 def test_list_and_help_import_no_torch():

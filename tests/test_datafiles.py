@@ -11,6 +11,7 @@ from torch.utils.data import Dataset, TensorDataset
 
 from unbraid.data import open_data
 from unbraid.errors import UserError
+from unbraid.scoring import scores_of
 from unbraid.tables import read_codes, read_factors
 
 RANDOM = np.random.default_rng(0)
@@ -150,6 +151,12 @@ def test_csv(tmp_path):
         ("u,factor:v:continuous\n1,blue\n", "continuous but holds words"),
         ("factor:v\n1\n", "only factor columns"),
         ("u,v\n1,nan\n" + "1,2\n" * 12, "1 values are NaN"),
+        ("1,\n3,4\n", "row 1, column 2: is empty"),
+        ("u,factor:v\n1,5\n2,\n3,7\n", "row 3, column v: is empty"),
+        ("u,factor:v\n1,red\n2,\n3,blue\n", "row 3, column v: is empty"),
+        ("u,factor:v\n1,5\n2,6\n3,x\n", "row 4, column v: 'x' is not a number, as most of the column is"),
+        ("u,factor:v:order\n1,5\n2,6\n3,x\n", "row 4, column v: 'x' is not a number$"),
+        ("u,factor:v:order\n1,low\n2,high\n", "factor 'v' is order but holds words, as 'low'"),
     ],
 )
 def test_wrong_csv(tmp_path, text, message):
@@ -262,3 +269,41 @@ def test_codes_and_factors(tmp_path):
 def test_tables_do_not_import_torch():
     program = "import sys, unbraid.tables; sys.exit('torch' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0
+
+
+def test_words_and_numbers_may_be_categories(tmp_path):
+    path = tmp_path / "f.csv"
+    for text in ("a\n3\nx\ny\n3\n", "factor:a:category\n3\n4\nx\n3\n"):
+        path.write_text(text)
+        values, _, kinds = read_factors(str(path))
+        assert kinds == ("category",) and values[0] == values[3] and len(set(values[:, 0])) == 3
+
+
+def test_seconds_since_1970_stay_apart(tmp_path):
+    seconds = 1.7e9 + np.arange(12) / 8
+    np.save(tmp_path / "a.npy", seconds)
+    (tmp_path / "a.csv").write_text("\n".join(["t,n", *(f"{t!r},{i % 3}" for i, t in enumerate(seconds.tolist()))]))
+    for name in ("a.npy", "a.csv"):
+        values, _, kinds = read_factors(str(tmp_path / name))
+        assert kinds[0] == "continuous" and values[:, 0].tolist() == seconds.tolist()
+    np.savez(tmp_path / "a.npz", x=GREY, factors=seconds)
+    assert open_data(tmp_path / "a.npz").factor_values(torch.arange(12))[:, 0].tolist() == seconds.tolist()
+
+
+def test_kinds_asked_for_read_the_numbers_themselves(tmp_path):
+    np.save(tmp_path / "a.npy", np.array([1, 10, 100] * 4))
+    assert read_factors(str(tmp_path / "a.npy"), ["continuous"])[0][:3, 0].tolist() == [1, 10, 100]
+    (tmp_path / "a.csv").write_text("shape,size\n" + "cat,2\ndog,1\n" * 6)
+    assert read_factors(str(tmp_path / "a.csv"), ["category", "cycle"])[2] == ("category", "cycle")
+    for kind in ("continuous", "order", "cycle"):
+        with pytest.raises(UserError, match=f"factor 'shape' is {kind} but holds words, as 'cat'"):
+            read_factors(str(tmp_path / "a.csv"), [kind, "order"])
+
+
+def test_a_header_that_may_be_a_row(tmp_path):
+    np.save(tmp_path / "codes.npy", RANDOM.normal(size=(40, 2)))
+    (tmp_path / "factors.csv").write_text("cat,2\ndog,1\n" * 20)
+    with pytest.raises(UserError, match=r"40 rows but factors 39: if 'cat,2' in .*factors\.csv is a row"):
+        list(scores_of(tmp_path / "codes.npy", tmp_path / "factors.csv", None, None))
+    (tmp_path / "factors.csv").write_text("shape,size\n" + "cat,2\ndog,1\n" * 20)
+    assert len(list(scores_of(tmp_path / "codes.npy", tmp_path / "factors.csv", ["mig"], None))) == 1

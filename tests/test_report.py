@@ -190,6 +190,14 @@ def test_mistakes_are_named(tmp_path):
             write_report([folder], tmp_path / "r.html")
     with pytest.raises(UserError, match="at least one"):
         write_report([], tmp_path / "r.html")
+    run = fake_run(tmp_path / "run")
+    with pytest.raises(UserError, match=r"cannot write .*run: it is a folder; name a file"):
+        write_report([run], run)
+    with pytest.raises(UserError, match=r"cannot use .* as the folder of r\.html: .*config\.yaml is a file"):
+        write_report([run], run / "config.yaml/r.html")
+    (run / "config.yaml").write_text("method: vae\nsteps: [1")
+    with pytest.raises(UserError, match=r"config\.yaml is not valid YAML: line 2: "):
+        write_report([run], tmp_path / "r.html")
 
 
 def words(folder: Path) -> str:
@@ -232,7 +240,9 @@ def test_advice_on_curves(tmp_path):
     (run / "state.json").write_text(json.dumps({"status": "stopped", "reason": "term 'kl' became NaN at step 812"}))
     assert "The term kl became NaN" in words(run) and "still falling" not in words(run)
     (run / "state.json").write_text(json.dumps({"status": "running", "step": 812}))
-    assert "still going: step 812 of 20,000" in words(run)
+    assert "unfinished (running, or cut off): step 812 of 20,000. The same train command goes on" in words(run)
+    (run / "state.json").write_text(json.dumps({"status": "stopped", "reason": "term 'kl' became inf by step 9"}))
+    assert "The term kl became infinite" in words(run) and "Start it again" not in words(run)
 
 
 def test_order_by_noise(tmp_path):

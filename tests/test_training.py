@@ -4,6 +4,7 @@ import errno
 import json
 import os
 import random
+import re
 import signal
 import subprocess
 import sys
@@ -21,8 +22,8 @@ from torch import nn
 from torch.utils.data import TensorDataset
 
 import unbraid
-from unbraid import catalog, storage
-from unbraid.errors import UserError
+from unbraid import catalog, storage, workers
+from unbraid.errors import Notice, UserError, show_notices_only
 from unbraid.loop import Loop
 from unbraid.runs import read_history
 
@@ -461,3 +462,73 @@ def test_seeds_that_were_cut_off_together_go_on_together(square, out, monkeypatc
     assert not list(one.path.parent.glob("checkpoint*"))
     for member in unbraid.train("beta_vae", square, seeds=3, out=out / "cut", **options).members:
         assert same(weights(member), load_file(whole.path / member.path.name / "weights.safetensors"))
+
+
+FULL = """
+import resource, signal, sys
+import unbraid
+from unbraid.errors import UserError
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+for room in (3000, 40_000):
+    resource.setrlimit(resource.RLIMIT_FSIZE, (room, resource.RLIM_INFINITY))
+    try:
+        unbraid.train("vae", "linear_square:samples=500", net="linear", latents=2, steps=2000, probe_every=1,
+                      out=sys.argv[1], progress=False)
+    except UserError as error:
+        print(error)
+"""
+
+
+def test_no_room_for_a_file_is_one_line_that_says_so(out):
+    """Files that may not grow stand for a disk that is full: the same call fails, with another number."""
+    done = subprocess.run([sys.executable, "-c", FULL, str(out)], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    small, large = done.stdout.splitlines()
+    assert re.fullmatch(r"cannot write .*checkpoint-0\.pt: File too large; what was saved before is untouched", small)
+    assert re.fullmatch(r"cannot write .*history\.jsonl: File too large; the same command goes on .*", large)
+
+
+def test_weights_that_cannot_be_written(tmp_path):
+    from safetensors import SafetensorError
+
+    def fill(part):
+        raise SafetensorError("Error while serializing: I/O error: No space left on device (os error 28)")
+
+    with pytest.raises(UserError, match=r"cannot write .*a: No space left on device; what"):
+        storage.write(tmp_path / "a", fill)
+    with pytest.raises(UserError, match=r"cannot write .*a: No such file or directory"):
+        storage.write(tmp_path / "nowhere/a", fill)
+
+
+def test_faults_of_ours_stay_faults(tmp_path):
+    def fill(part):
+        raise RuntimeError("a fault")
+
+    with pytest.raises(RuntimeError, match="a fault"):
+        storage.write(tmp_path / "a", fill)
+    assert not list(tmp_path.iterdir())
+
+
+def test_places_that_cannot_hold_a_folder(tmp_path, monkeypatch):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(UserError, match=r"cannot use .*file/runs as the folder: .*file is a file"):
+        storage.check_folder(tmp_path / "file/runs")
+    storage.check_folder(tmp_path / "new/runs")
+    monkeypatch.setattr(storage.os, "access", lambda path, mode: False)
+    with pytest.raises(UserError, match="may not be written into"):
+        storage.check_folder(tmp_path / "new/runs")
+
+
+def test_notices_of_workers_are_notices():
+    with pytest.warns(Notice, match="^something$"):
+        workers._pass_on("unbraid: something\n")
+
+
+def test_the_same_notice_is_said_once(capsys):
+    with warnings.catch_warnings():
+        shown = warnings.showwarning
+        show_notices_only()
+        for words in ("one", "one", "two"):
+            warnings.warn(words, Notice, stacklevel=2)
+        warnings.showwarning = shown
+    assert capsys.readouterr().err == "unbraid: one\nunbraid: two\n"

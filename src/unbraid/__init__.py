@@ -54,7 +54,14 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     """Import on first use, so that `import unbraid` costs nothing."""
     if name not in _PLACES:
-        raise AttributeError(f"module 'unbraid' has no attribute {name!r}")
+        from unbraid.errors import nearest
+
+        near = "" if name.startswith("_") else nearest(name, _PLACES)
+        raise AttributeError(f"module 'unbraid' has no attribute {name!r}{': ' if near else ''}{near}")
     if not _PLACES[name]:
         return importlib.import_module(f"unbraid.{name}")
     return getattr(importlib.import_module(f"unbraid.{_PLACES[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return [*__all__, "__version__"]

@@ -10,6 +10,7 @@ import ast
 import hashlib
 import importlib
 import importlib.util
+import math
 import sys
 from dataclasses import dataclass
 from functools import cache
@@ -175,6 +176,33 @@ def function_options(module: str, function: str) -> tuple[Option, ...]:
     tree = ast.parse((Path(__file__).parent / f"{module}.py").read_text())
     node = next(n for n in tree.body if isinstance(n, ast.FunctionDef) and n.name == function)
     return _options(node, ast.get_docstring(node) or "")
+
+
+def checked(option: Option, value: Any) -> Any:
+    """A value of an option of training, refused if it is not what the option's annotation says."""
+    words = {"int": "a whole number", "float": "a number", "bool": "true or false", "str": "a word"}
+    kinds = option.annotation.split(" | ")
+    right = [words[kind] for kind in kinds if kind in words]
+    given = type(value).__name__
+    fits = given in kinds or (given, "float") == ("int", kinds[0]) or (value is None and "None" in kinds)
+    if right and "Any" not in kinds and not fits:
+        raise UserError(f"{option.name} must be {' or '.join(right)}, not {value!r}")
+    if "float" in kinds and value is not None and not (math.isfinite(value) and value >= 0):
+        raise UserError(f"{option.name} must be a number of at least 0, not {value!r}")
+    return value
+
+
+def given(option: Option, value: Any) -> Any:
+    """An option's value as it was said in a file or on the command line: numbers are read where words are not wanted."""
+    wordy = {"str", "Any"} & set(option.annotation.split(" | "))
+    return checked(option, value_of(value) if isinstance(value, str) and not wordy else value)
+
+
+def refuse_others(option: str, method: str) -> None:
+    """Say whose option it is that this method does not have, if it is another's."""
+    owners = [name for name in names("methods") if any(o.name == option for o in entry("methods", name).options)]
+    if owners:
+        raise UserError(f"{method} has no option {option}: {', '.join(owners)} {'have' if owners[1:] else 'has'} it")
 
 
 def parse(room: str, text: str) -> tuple[str, dict[str, Any]]:

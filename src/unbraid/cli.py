@@ -134,6 +134,8 @@ def _dispatch(words: list[str]) -> int:
         return 0
     # Options may stand anywhere, also between `run` and the names of claims.
     given, rest = known[words[0]].parse_known_intermixed_args(words[1:])
+    if rest and not rest[0].startswith("-"):
+        raise UserError(f"unexpected {rest[0]!r} (see unbraid {words[0]} --help)")
     if rest:
         options = [o for action in known[words[0]]._actions for o in action.option_strings if o.startswith("--")]
         raise unknown(f"option of {words[0]}", rest[0].partition("=")[0], options)

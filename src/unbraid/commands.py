@@ -5,13 +5,15 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+import warnings
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from unbraid import catalog
-from unbraid.errors import UserError, unknown
+from unbraid import catalog, storage
+from unbraid.errors import Notice, UserError, unknown
 from unbraid.printing import Row, ledger_rows, list_rows, print_rows, print_table, score_row, summary_rows
+from unbraid.seeds import seed_numbers
 
 
 def train(words: list[str], examples: str) -> int:
@@ -26,17 +28,25 @@ def train(words: list[str], examples: str) -> int:
         raise UserError("train what on what? unbraid train METHOD DATA: see unbraid list methods, unbraid list data")
     if named[2:]:
         raise UserError(f"unexpected {named[2]!r}: beside method and data there are only options such as --steps 20000")
-    chosen = _options(said, [o.name for o in [*own, *shared]])
+    chosen = _options(said, named[0], own, shared)
+    storage.check_folder(Path(chosen.get("out", "runs")), "--out")
 
     from unbraid.training import train as start
 
     run = start(named[0], named[1], **chosen)
-    stopped = [m for m in run.members if m.state["status"] == "stopped"]
-    for member in stopped:
-        print(f"unbraid: {member.path.name} {member.state['reason']}; its last good state (step {member.state['step']}) "
-              "is kept: try a lower --lr or --clip 1", file=sys.stderr)  # fmt: skip
+    stopped = _say_stopped(run)
     print(run.path)
     return 1 if stopped else 0
+
+
+def _say_stopped(run: Any) -> bool:
+    """Each time anybody asks for it, a run that a bad number stopped says so."""
+    from unbraid.loop import stop_words
+
+    stopped = [member for member in run.members if member.status == "stopped"]
+    for member in stopped:
+        warnings.warn(stop_words(member.path, member.state), Notice, stacklevel=2)
+    return bool(stopped)
 
 
 def _sort(words: list[str], flags: set[str]) -> tuple[list[str], list[tuple[str, str | None]]]:
@@ -59,16 +69,30 @@ def _sort(words: list[str], flags: set[str]) -> tuple[list[str], list[tuple[str,
     return named, said
 
 
-def _options(said: list[tuple[str, str | None]], known: list[str]) -> dict[str, Any]:
+def _options(
+    said: list[tuple[str, str | None]], method: str, own: list[catalog.Option], shared: list[catalog.Option]
+) -> dict[str, Any]:
+    """What was said, as numbers where numbers are meant; what a method's own options may be, the method knows."""
+    from unbraid.workers import at_once
+
     chosen: dict[str, Any] = {}
+    every = {o.name: o for o in [*own, *shared]}
     for word, text in said:
         name = word.removeprefix("--").replace("-", "_")
-        if name not in known:
-            raise unknown("option", word, [f"--{k.replace('_', '-')}" for k in known])
+        if name not in every:
+            catalog.refuse_others(name, method)
+            raise unknown("option", word, [f"--{k.replace('_', '-')}" for k in every])
         if text is None:
             raise UserError(f"{word} needs a value")
-        several = name == "seeds" and "," in text
-        chosen[name] = [catalog.value_of(v) for v in text.split(",") if v] if several else catalog.value_of(text)
+        if name == "seeds":
+            values = [catalog.value_of(v) for v in text.split(",") if v]
+            chosen[name] = seed_numbers(values if "," in text or not values else values[0])
+        elif name == "processes":
+            chosen[name] = at_once(catalog.value_of(text))
+        else:
+            chosen[name] = catalog.value_of(text) if every[name] in own else catalog.given(every[name], text)
+    if "seed" in chosen and "seeds" in chosen:
+        raise UserError("give --seed or --seeds, not both: --seed 3 is one seed, --seeds 3 are seeds 0, 1 and 2")
     return chosen
 
 
@@ -104,6 +128,7 @@ def evaluate(given: argparse.Namespace) -> int:
     for path in given.run:
         run = Run(path)
         rows += summary_rows(run, score(run, given.data, metrics=_names(given.metrics)))
+        _say_stopped(run)
     return print_table(rows, given.json)
 
 
@@ -115,7 +140,7 @@ def score(given: argparse.Namespace) -> int:
 
     def rows() -> Iterator[Row]:
         for name, found in scores_of(
-            given.codes, given.factors, _names(given.metrics), _names(given.kinds), given.bootstrap
+            given.codes, given.factors, _names(given.metrics), _words(given.kinds), given.bootstrap
         ):
             for warning in found.warnings:
                 said.setdefault(warning, []).append(name)
@@ -131,39 +156,78 @@ def score(given: argparse.Namespace) -> int:
     return 0
 
 
+def _words(text: str | None) -> list[str] | None:
+    return [word.strip() for word in text.split(",") if word.strip()] if text else None
+
+
 def _names(text: str | None) -> list[str] | None:
-    return [name.strip() for name in text.split(",") if name.strip()] if text else None
+    """Words, each of them once."""
+    return list(dict.fromkeys(_words(text) or [])) or None
 
 
 def report(given: argparse.Namespace) -> int:
-    """`unbraid report RUN…`."""
+    """`unbraid report RUN…`; of several, what is no run or cannot be scored is said and does not stop the rest."""
     from unbraid.report import write_report
     from unbraid.runs import Run
 
-    for path in given.run:
-        for member in Run(path).members:
-            if not (member.path / "results.json").exists():
-                from unbraid.evaluation import evaluate as score
-
-                score(member, given.data)
-    first: Path = given.run[0]
-    out = given.out or (first if len(given.run) == 1 else first.parent) / "report.html"
-    print(write_report(given.run, out))
+    # `runs/*` names the report of last time too
+    folders = [path for path in given.run if not path.is_file()] if len(given.run) > 1 else given.run
+    if not folders:
+        raise UserError(f"none of {', '.join(map(str, given.run))} is a run folder")
+    several = len(folders) > 1
+    out = given.out or (folders[0].parent if several else folders[0]) / "report.html"
+    storage.check_file(out)
+    shown = []
+    for path in folders:
+        try:
+            run = Run(path)
+        except UserError as error:
+            if not several:
+                raise
+            print(f"unbraid: left out: {error}", file=sys.stderr)
+            continue
+        shown.append(path)
+        for member in run.members:
+            _score_for_report(member, given.data)
+    if not shown:
+        raise UserError(f"none of {', '.join(map(str, folders))} is a run folder")
+    print(write_report(shown, out))
     return 0
+
+
+def _score_for_report(run: Any, data: str | None) -> None:
+    """Score a run that was not; one that cannot be is shown without scores."""
+    if (run.path / "results.json").exists():
+        return
+    if run.status not in ("finished", "stopped"):
+        words = "is unfinished (running, or cut off): the same train command goes on"
+        print(f"unbraid: {run.path} {words}; shown without scores", file=sys.stderr)
+        return
+    from unbraid.evaluation import evaluate as score
+
+    try:
+        score(run, data)
+    except UserError as error:
+        print(f"unbraid: {run.path} is shown without scores: {error}", file=sys.stderr)
 
 
 def claims(given: argparse.Namespace) -> int:
     """`unbraid claims list|run`; exit code 1 if a judged claim was not reproduced."""
     from unbraid import claims as room
+    from unbraid.workers import at_once
 
     if given.action == "list":
-        return print_table(list_rows("claims"), given.json)
+        return print_table(list_rows("claims", room.matching(given.claim) if given.claim else None), given.json)
+    processes = at_once(given.processes)
+    storage.check_folder(given.out, "--out")
+    if given.ledger:
+        storage.check_file(given.ledger)
     wanted = room.matching(given.claim)
     from unbraid.claims.ledger import update
 
     results = []
     for identity in wanted:
-        result = room.run_claim(identity, given.scale, given.out, processes=given.processes, data=given.data)
+        result = room.run_claim(identity, given.scale, given.out, processes=processes, data=given.data)
         results.append(result)
         if not given.json:
             print_table(ledger_rows(result), False)

@@ -29,11 +29,7 @@ class Devices:
 
             self.device = PartialState().device
         else:
-            try:
-                self.device = torch.device(device)
-                torch.empty(0, device=self.device)
-            except (RuntimeError, AssertionError) as error:
-                raise UserError(f"device {device!r} is not available here: {str(error).splitlines()[0]}") from error
+            self.device = _available(device)
         self.dtype = PRECISIONS[precision]
         if self.device.type == "cpu":
             keep_memory()
@@ -55,6 +51,19 @@ class Devices:
         torch.distributed.all_reduce(flat)
         parts = (flat / self.world).split([g.numel() for g in gradients])
         return [part.view_as(g) for part, g in zip(parts, gradients, strict=True)]
+
+
+def _available(name: str) -> torch.device:
+    """The device of this name, if it can hold numbers."""
+    try:
+        device = torch.device(name)
+        torch.empty(0, device=device)
+    except (RuntimeError, AssertionError, ImportError, TypeError) as error:
+        raise UserError(f"device {name!r} is not available here: {str(error).splitlines()[0]}") from error
+    if device.type == "meta" or (device.type == "cpu" and device.index):
+        known = "meta computes nothing" if device.type == "meta" else "there is one cpu"
+        raise UserError(f"device {name!r} is not available here: {known}; use cpu")
+    return device
 
 
 def keep_memory() -> None:

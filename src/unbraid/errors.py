@@ -18,19 +18,26 @@ class Notice(UserWarning):
 
 
 def show_notices_only() -> None:
-    """Print notices as one line on standard error; libraries' own warnings are noise to a user."""
+    """Print each notice once, as one line on standard error; libraries' own warnings are noise to a user."""
+    said: set[str] = set()
 
     def show(message: Warning | str, category: type[Warning], *rest: Any) -> None:
-        if issubclass(category, Notice):
+        if issubclass(category, Notice) and str(message) not in said:
+            said.add(str(message))
             print(f"unbraid: {message}", file=sys.stderr)
 
     warnings.showwarning = show  # type: ignore[assignment]
     warnings.simplefilter("always", Notice)
 
 
-def unknown(what: str, name: str, known: Iterable[str]) -> UserError:
+def unknown(what: str, name: Any, known: Iterable[str]) -> UserError:
     """The error for a name that nobody knows, answered by the nearest right one."""
-    known = sorted(known)
-    near = difflib.get_close_matches(name, known, n=1, cutoff=0.4)
-    guess = f"did you mean {near[0]!r}? " if near else ""
+    known = sorted(set(known))
+    guess = f"{near} " if (near := nearest(name, known)) else ""
     return UserError(f"unknown {what} {name!r}: {guess}known: {', '.join(known) or 'none'}")
+
+
+def nearest(name: Any, known: Iterable[str]) -> str:
+    """A question with the nearest right name; nothing if none is near."""
+    near = difflib.get_close_matches(str(name), list(known), n=1, cutoff=0.4)
+    return f"did you mean {near[0]!r}?" if near else ""

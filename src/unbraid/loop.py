@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import time
 import warnings
@@ -122,7 +123,8 @@ class Loop:
         finally:
             bar.close()
             for log in logs:
-                log.close()
+                with contextlib.suppress(OSError):  # rows are flushed one by one: only one that was refused is left
+                    log.close()
         if self.main:
             self.finish()
 
@@ -149,7 +151,7 @@ class Loop:
 
     def look_for_nan(self, terms: dict[str, Tensor]) -> None:
         """Stop the seeds whose loss is no longer a number; their last good state is kept."""
-        for place, seed in enumerate(self.seeds):
+        for place in range(len(self.seeds)):
             bad = [name for name, value in terms.items() if not torch.isfinite(value[place])]
             if place in self.stopped or not bad:
                 continue
@@ -160,9 +162,7 @@ class Loop:
                 good = torch.load(self.checkpoint, weights_only=True, map_location="cpu")["tensors"]
                 tensor_file(self.folders[place] / "weights.safetensors", self.players.member(good, place))
                 storage.write_json(self.folders[place] / "state.json", self.stopped[place])
-            warnings.warn(
-                f"seed {seed} stopped: {reason}; kept the state of step {self.saved_at}", Notice, stacklevel=2
-            )
+            warnings.warn(stop_words(self.folders[place], self.stopped[place]), Notice, stacklevel=2)
 
     def probe_samples(self) -> Tensor | None:
         """The validation samples on which the posterior is watched; None for methods without one."""
@@ -197,7 +197,9 @@ class Loop:
                 log.write(json.dumps(row) + "\n")
                 log.flush()
             except OSError as error:
-                raise UserError(f"cannot write {log.name}: {error.strerror}; resume when there is room") from error
+                raise UserError(
+                    f"cannot write {log.name}: {error.strerror}; the same command goes on when that is mended"
+                ) from error
 
     def save(self) -> None:
         """Keep everything that the next step depends on, unless it is not worth keeping."""
@@ -211,7 +213,7 @@ class Loop:
             "tensors": {name: t.detach() for name, t in self.players.state.items()},
             "optimisers": [o.state_dict() for o in self.optimisers],
         }
-        storage.write(self.checkpoint, lambda part: torch.save(state, part))
+        storage.write(self.checkpoint, lambda part: _save(state, part))
         self.saved_at = self.step
 
     def resume(self) -> None:
@@ -246,3 +248,17 @@ class Loop:
                 state = {"status": "finished", "step": self.step} | ({"notes": notes} if notes else {})
                 storage.write_json(folder / "state.json", state)
         self.checkpoint.unlink(missing_ok=True)
+
+
+def stop_words(folder: Path, state: dict[str, Any]) -> str:
+    """What a user should know of a run that a bad number stopped."""
+    return (
+        f"{folder} stopped: {state['reason']}; its last good state, of step {state['step']}, is kept "
+        "(if the loss had been growing, a lower lr or clip 1 may help)"
+    )
+
+
+def _save(state: dict[str, Any], part: Path) -> None:
+    """Through a file of Python's, which unlike torch's own says why it cannot be written."""
+    with part.open("wb") as file:
+        torch.save(state, file)

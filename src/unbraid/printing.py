@@ -73,8 +73,13 @@ def cell(value: Any) -> str:
     return f"{value:.4g}" if isinstance(value, float) else str(value)
 
 
-def list_rows(room: str | None) -> list[Row]:
-    """Name and one line for every member of a room, or of all."""
+def list_rows(room: str | None, wanted: Sequence[str] | None = None) -> list[Row]:
+    """Name and one line for every member of a room, or of all; of the claims, those wanted.
+
+    Arguments:
+        room: one of `LISTED`, or None.
+        wanted: ids of claims; all by default.
+    """
     if room is not None and room not in LISTED:
         raise unknown("list", room, LISTED)
     rows: list[Row] = []
@@ -82,7 +87,7 @@ def list_rows(room: str | None) -> list[Row]:
         if kind == "claims":
             from unbraid.claims import claim_ids, title
 
-            rows += [{"kind": kind, "name": c, "summary": title(c)} for c in claim_ids()]
+            rows += [{"kind": kind, "name": c, "summary": title(c)} for c in wanted or claim_ids()]
             continue
         folders = ("metrics", "geometry") if kind == "metrics" else (kind,)
         for folder in folders:
@@ -100,6 +105,14 @@ def score_row(name: str, score: Score) -> Row:
     return row | {"ceiling": score.ceiling, "by chance": score.chance, "better": score.best, "made with": told}
 
 
+def status(run: Any) -> str:
+    """Whether a run, or every seed of a group, came to its end; a mean over seeds that were stopped means little."""
+    if not run.several:
+        return run.status
+    stopped = [str(member.config["seed"]) for member in run.members if member.status == "stopped"]
+    return f"stopped: seed {', '.join(stopped)}" if stopped else run.status
+
+
 def summary_rows(run: Any, results: Row) -> list[Row]:
     """Scores of a run, or mean and spread over its seeds."""
     rows = []
@@ -110,6 +123,7 @@ def summary_rows(run: Any, results: Row) -> list[Row]:
         else:
             row |= {"value": found["value"]}
         row |= {"ceiling": found["ceiling"], "by chance": found["chance"], "better": found["best"]}
+        row["status"] = status(run)
         rows.append(row)
     return rows
 

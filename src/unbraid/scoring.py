@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 from unbraid import catalog
 from unbraid.errors import UserError, unknown
-from unbraid.factors import KINDS, Factor, Kind
+from unbraid.factors import Factor
 from unbraid.metrics import Score, bootstrap, check
-from unbraid.tables import read_codes, read_factors
+from unbraid.tables import header_row, read_codes, read_factors
 
 FEWEST = 20
 
@@ -24,18 +24,18 @@ def scores_of(
         if name not in known:
             raise unknown("metric", name, known)
     array = read_codes(str(codes))
-    values, names, found = read_factors(str(factors))
+    values, names, chosen = read_factors(str(factors), kinds)
+    for shorter, longer, path in ((array, values, codes), (values, array, factors)):
+        if len(shorter) + 1 == len(longer) and (header := header_row(str(path))):
+            raise UserError(
+                f"codes have {len(array)} rows but factors {len(values)}: if {','.join(header)!r} in {path} is "
+                "a row and not a header, put a header above it"
+            )
     check(array, values)
     if len(array) < FEWEST:
         raise UserError(f"{codes}: {len(array)} samples are too few for a score: at least {FEWEST} are needed")
-    chosen = kinds or found
-    for kind in chosen:
-        if kind not in KINDS:
-            raise unknown("kind of factor", kind, KINDS)
-    if len(chosen) != len(names):
-        raise UserError(f"{len(chosen)} kinds given for the {len(names)} factors {', '.join(names)}")
     described = [
-        Factor(name, 0 if kind == "continuous" else len(set(column)), cast(Kind, kind))
+        Factor(name, 0 if kind == "continuous" else len(set(column)), kind)
         for name, kind, column in zip(names, chosen, values.T.tolist(), strict=True)
     ]
     for name in metrics or sorted(known, key=lambda name: catalog.constant("metrics", name, "COST", 0)):

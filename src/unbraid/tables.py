@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from unbraid.errors import UserError
+from unbraid.errors import UserError, unknown
 from unbraid.factors import KINDS, Factor, Kind
 
 SUFFIXES = (".npy", ".npz", ".csv")
@@ -60,36 +60,45 @@ def read_codes(path: str) -> NDArray[Any]:
     return codes
 
 
-def read_factors(path: str) -> tuple[NDArray[Any], tuple[str, ...], tuple[Kind, ...]]:
+def read_factors(
+    path: str, kinds: Sequence[str] | None = None
+) -> tuple[NDArray[Any], tuple[str, ...], tuple[Kind, ...]]:
     """The factors in a file, with their names and kinds.
 
     Words are categories; whole numbers are ordered, up to a thousand different ones; all else is continuous.
     A CSV header can say it: `factor:shape:category`. All but continuous become class numbers in sorted order.
+
+    Arguments:
+        path: the file.
+        kinds: one per factor, instead of what the file says.
     """
-    table = read_table(path, all_factors=True)
+    for kind in kinds or []:
+        if kind not in KINDS:
+            raise unknown("kind of factor", kind, KINDS)
+    table = read_table(path, all_factors=True, kinds=kinds)
     if table.columns is None:
         raise UserError(f"{path} holds no factors")
     return table.columns.values, table.columns.names, table.columns.kinds
 
 
-def read_table(path: str, all_factors: bool = False) -> Table:
+def read_table(path: str, all_factors: bool = False, kinds: Sequence[str] | None = None) -> Table:
     """Read a .npy, .npz or .csv file; all of it as factors if it marks none and they are asked for."""
     file = Path(path).expanduser()
     if not file.is_file():
         raise UserError(f"no such file: {path}")
-    if file.suffix == ".csv":
-        return _from_csv(path, file, all_factors)
-    if file.suffix not in SUFFIXES:
+    if file.suffix.lower() == ".csv":
+        return _from_csv(path, file, all_factors, kinds)
+    if file.suffix.lower() not in SUFFIXES:
         raise UserError(f"{path}: cannot read {file.suffix or 'a file without suffix'}: use {', '.join(SUFFIXES)}")
     arrays = _arrays(path, file)
     if "factors" in arrays:
         names = [str(name) for name in arrays.get("factor_names", np.array([])).reshape(-1)]
-        kinds = [str(kind) for kind in arrays.get("factor_kinds", np.array([])).reshape(-1)]
-        columns = columns_of(path, arrays["factors"], names, kinds)
+        kept = [str(kind) for kind in arrays.get("factor_kinds", np.array([])).reshape(-1)]
+        columns = columns_of(path, arrays["factors"], names, kinds or kept)
         rest = {key: value for key, value in arrays.items() if not key.startswith("factor")}
         return Table(_samples(path, rest) if rest else None, columns)
     samples = _samples(path, arrays)
-    return Table(None, columns_of(path, samples)) if all_factors else Table(samples, None)
+    return Table(None, columns_of(path, samples, kinds=kinds or ())) if all_factors else Table(samples, None)
 
 
 def columns_of(path: str, values: NDArray[Any], names: Sequence[str] = (), kinds: Sequence[str] = ()) -> Columns:
@@ -102,14 +111,19 @@ def columns_of(path: str, values: NDArray[Any], names: Sequence[str] = (), kinds
     if len(names) != count or len(set(names)) != count:
         raise UserError(f"{path}: {count} factors need as many different names, not {', '.join(names)}")
     wanted = list(kinds) or [""] * count
-    if len(wanted) != count:
-        raise UserError(f"{path}: {count} factors need as many kinds, not {len(wanted)}")
+    _one_each(path, names, wanted)
     if values.dtype.kind == "f":
         finite(path, values)
     coded = [_coded(path, name, values[:, i], wanted[i]) for i, name in enumerate(names)]
+    # 64 bits: seconds since 1970 or distances in metres, cut to float32, would all be the same.
     real = any(kind == "continuous" for _, kind in coded)
-    stacked = np.stack([column for column, _ in coded], 1).astype(np.float32 if real else np.int64)
+    stacked = np.stack([column for column, _ in coded], 1).astype(np.float64 if real else np.int64)
     return Columns(stacked, tuple(names), tuple(kind for _, kind in coded))
+
+
+def _one_each(path: str, names: Sequence[str], kinds: Sequence[str]) -> None:
+    if len(kinds) != len(names):
+        raise UserError(f"{path}: {len(kinds)} kinds given for the {len(names)} factors {', '.join(names)}")
 
 
 def finite(path: str, values: NDArray[Any]) -> None:
@@ -126,10 +140,11 @@ def _coded(path: str, name: str, column: NDArray[Any], wanted: str) -> tuple[NDA
     if wanted and wanted not in KINDS:
         raise UserError(f"{path}: factor {name!r} has kind {wanted!r}, must be one of {', '.join(KINDS)}")
     kind: Any = wanted or _guess(column)
+    if kind != "category" and column.dtype.kind in "US":
+        word = str(next((cell for cell in column if not _is_number(cell)), column[0]))
+        raise UserError(f"{path}: factor {name!r} is {kind} but holds words, as {word!r}: make it a category")
     if kind == "continuous":
-        if column.dtype.kind in "US":
-            raise UserError(f"{path}: factor {name!r} is continuous but holds words, as {str(column[0])!r}")
-        return column.astype(np.float32), kind
+        return column.astype(np.float64), kind
     return np.unique(column, return_inverse=True)[1].reshape(-1), kind
 
 
@@ -149,7 +164,7 @@ def _samples(path: str, arrays: Mapping[str, NDArray[Any]]) -> NDArray[Any]:
 
 
 def _arrays(path: str, file: Path) -> dict[str, NDArray[Any]]:
-    right = b"\x93NUMPY" if file.suffix == ".npy" else b"PK"
+    right = b"\x93NUMPY" if file.suffix.lower() == ".npy" else b"PK"
     try:
         with file.open("rb") as opened:
             if not opened.read(6).startswith(right):
@@ -164,7 +179,7 @@ def _arrays(path: str, file: Path) -> dict[str, NDArray[Any]]:
         raise UserError(f"{path} is damaged or cut off: {reason}") from error
 
 
-def _from_csv(path: str, file: Path, all_factors: bool) -> Table:
+def _from_csv(path: str, file: Path, all_factors: bool, kinds: Sequence[str] | None) -> Table:
     header, rows = csv_rows(path, file)
     names = header or [str(i + 1) for i in range(len(rows[0]))]
     cells = np.array(rows)
@@ -172,20 +187,38 @@ def _from_csv(path: str, file: Path, all_factors: bool) -> Table:
     if all_factors and not marked:
         marked = list(range(len(names)))
     rest = [i for i in range(len(names)) if i not in marked]
-    first = 2 if header else 1
-    samples = [_numbers(path, names[i], cells[:, i], first) for i in rest]
+    places = [f"row {i + (2 if header else 1)}" for i in range(len(cells))]
+    samples = [_numbers(path, names[i], cells[:, i], places) for i in rest]
     words = [names[i].removeprefix(FACTOR_MARK).partition(":") for i in marked]
+    own = kinds or [w[2] for w in words]
     return Table(
         np.stack(samples, 1) if samples else None,
-        csv_columns(path, cells[:, marked], [w[0] for w in words], [w[2] for w in words]) if marked else None,
+        csv_columns(path, cells[:, marked], [w[0] for w in words], own, places) if marked else None,
     )
 
 
-def csv_columns(path: str, cells: NDArray[np.str_], names: Sequence[str], kinds: Sequence[str]) -> Columns:
-    """Factors from text, each column read as numbers if all of it can be."""
+def header_row(path: str) -> list[str]:
+    """The row that was read as the header of a CSV file; nothing for other files."""
+    file = Path(path).expanduser()
+    return csv_rows(path, file)[0] if file.suffix.lower() == ".csv" else []
+
+
+def csv_columns(
+    path: str, cells: NDArray[np.str_], names: Sequence[str], kinds: Sequence[str], places: Sequence[str] = ()
+) -> Columns:
+    """Factors from text: a column is numbers, or words; an empty cell or a stray word among numbers is a mistake.
+
+    Arguments:
+        path: the file, for errors.
+        cells: (samples, factors).
+        names: of the factors.
+        kinds: of the factors, an empty word where it is to be guessed.
+        places: what each row is called in errors.
+    """
+    _one_each(path, names, kinds)
     found = [
-        columns_of(path, _maybe_numbers(cells[:, i]), [name], [kinds[i]] if kinds[i] else ())
-        for i, name in enumerate(names)
+        columns_of(path, _numbers_or_words(path, name, column, kind, places), [name], [kind] if kind else ())
+        for column, name, kind in zip(cells.T, names, kinds, strict=True)
     ]
     if len(set(names)) != len(names):
         raise UserError(f"{path}: factors need different names, not {', '.join(names)}")
@@ -194,7 +227,7 @@ def csv_columns(path: str, cells: NDArray[np.str_], names: Sequence[str], kinds:
 
 
 def csv_rows(path: str, file: Path) -> tuple[list[str], list[list[str]]]:
-    """The header of a CSV file, empty if its first row is all numbers, and the rows below it."""
+    """The header of a CSV file, empty if its first row holds no words, and the rows below it."""
     try:
         text = file.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError as error:
@@ -203,7 +236,7 @@ def csv_rows(path: str, file: Path) -> tuple[list[str], list[list[str]]]:
     mark = max(",;\t", key=top.count)
     lines = csv.reader(text.splitlines(), delimiter=mark)
     rows = [[cell.strip() for cell in row] for row in lines if any(cell.strip() for cell in row)]
-    header = rows.pop(0) if rows and not all(_is_number(cell) for cell in rows[0]) else []
+    header = rows.pop(0) if rows and not all(_is_number(cell) for cell in rows[0] if cell) else []
     if not rows:
         raise UserError(f"{path} has no rows of data")
     width = len(header or rows[0])
@@ -213,20 +246,35 @@ def csv_rows(path: str, file: Path) -> tuple[list[str], list[list[str]]]:
     return header, rows
 
 
-def _numbers(path: str, name: str, cells: NDArray[np.str_], first: int) -> NDArray[np.float64]:
+def _numbers(path: str, name: str, cells: NDArray[np.str_], places: Sequence[str]) -> NDArray[np.float64]:
     try:
         return cells.astype(np.float64)
     except ValueError as error:
         row = next(i for i, cell in enumerate(cells) if not _is_number(cell))
-        found = f"{str(cells[row])!r} is not a number" if cells[row] else "is empty"
-        raise UserError(f"{path}: row {row + first}, column {name}: {found}") from error
+        raise _wrong_cell(path, name, cells[row], places[row]) from error
 
 
-def _maybe_numbers(cells: NDArray[np.str_]) -> NDArray[Any]:
-    try:
+def _numbers_or_words(
+    path: str, name: str, cells: NDArray[np.str_], kind: str, places: Sequence[str]
+) -> NDArray[np.float64] | NDArray[np.str_]:
+    """A factor from text: numbers if all cells are; words if they are said to be categories, or half of them are words."""
+    strays = [i for i, cell in enumerate(cells) if not _is_number(cell)]
+    if not strays:
         return cells.astype(np.float64)
-    except ValueError:
-        return cells
+    empty = [i for i in strays if not cells[i]]
+    if empty or not (kind == "category" or 2 * len(strays) >= len(cells)):
+        row = (empty or strays)[0]
+        hint = (
+            "" if empty or kind else f", as most of the column is: mend it, or head the column factor:{name}:category"
+        )
+        raise _wrong_cell(path, name, cells[row], places[row] if places else "one row", hint)
+    return cells
+
+
+def _wrong_cell(path: str, name: str, cell: str, place: str, hint: str = "") -> UserError:
+    return UserError(
+        f"{path}: {place}, column {name}: {f'{str(cell)!r} is not a number' if cell else 'is empty'}{hint}"
+    )
 
 
 def _is_number(cell: str) -> bool:

@@ -15,13 +15,16 @@ import subprocess
 import sys
 import threading
 import time
+import warnings
 from collections.abc import Sequence
 from typing import Any
 
 from tqdm import tqdm
 
-from unbraid.errors import UserError, show_notices_only
+from unbraid import catalog
+from unbraid.errors import Notice, UserError, show_notices_only
 from unbraid.runs import IDENTITY
+from unbraid.seeds import seed_numbers
 
 Job = dict[str, Any]  # the keywords of unbraid.train
 INSIDE = "UNBRAID_WORKER"  # set in a worker, which starts no workers of its own
@@ -74,11 +77,11 @@ def run_jobs(jobs: Sequence[Job], processes: int, *, progress: bool = True) -> N
         processes: how many at a time.
         progress: show the bar where a person is watching.
     """
-    processes = max(1, min(processes, len(jobs)))
+    processes = max(1, min(at_once(processes), len(jobs)))
     waiting, alive, done = list(jobs), list[Worker](), 0
     threads = max(1, (os.cpu_count() or 1) // processes)
     failures: list[str] = []
-    bar = tqdm(total=sum(job["steps"] for job in jobs), unit="step", disable=None if progress else True)
+    bar = tqdm(total=sum(map(_steps, jobs)), unit="step", disable=None if progress else True)
     try:
         while waiting or alive:
             while waiting and len(alive) < processes:
@@ -86,13 +89,13 @@ def run_jobs(jobs: Sequence[Job], processes: int, *, progress: bool = True) -> N
             time.sleep(0.1)
             for worker in [w for w in alive if w.finished()]:
                 alive.remove(worker)
-                done += worker.job["steps"]
+                done += _steps(worker.job)
                 if worker.process.returncode:
                     if "Traceback" in worker.error:  # a fault of ours, not of the user
                         tqdm.write(worker.error.strip(), file=sys.stderr)
                     failures.append(_last_line(worker.error) or f"a worker ended with code {worker.process.returncode}")
-                elif worker.error.strip():
-                    tqdm.write(worker.error.strip(), file=sys.stderr)
+                else:
+                    _pass_on(worker.error)
             bar.update(done + sum(w.steps for w in alive) - bar.n)
     finally:
         for worker in alive:
@@ -100,6 +103,30 @@ def run_jobs(jobs: Sequence[Job], processes: int, *, progress: bool = True) -> N
         bar.close()
     if failures:
         raise UserError("; ".join(dict.fromkeys(failures)))
+
+
+def at_once(processes: Any) -> int:
+    """How many processes were asked for; one per core where it was left open."""
+    if processes is None:
+        return os.cpu_count() or 1
+    if isinstance(processes, bool) or not isinstance(processes, int) or processes < 1:
+        raise UserError(f"processes must be a whole number of at least 1, not {processes!r}")
+    return processes
+
+
+def _steps(job: Job) -> int:
+    """The steps of a job, `train`'s own where it names none."""
+    default = next(o.default for o in catalog.function_options("training", "train") if o.name == "steps")
+    return job.get("steps", int(default or 0))
+
+
+def _pass_on(text: str) -> None:
+    """Notices of a worker are notices here."""
+    for line in filter(str.strip, text.splitlines()):
+        if line.startswith("unbraid: "):
+            warnings.warn(line.removeprefix("unbraid: "), Notice, stacklevel=2)
+        else:
+            tqdm.write(line, file=sys.stderr)
 
 
 def _last_line(text: str) -> str:
@@ -132,7 +159,7 @@ def apart(jobs: Sequence[Job]) -> list[Job]:
         options = {k: v for k, v in job.items() if k not in ("method", "data", *training_options())}
         config = {"method": job["method"], "net": job.get("net", "auto"), "options": options, "seed": 0}
         method = build({**config, "shape": data.shape, "pixels": data.pixels})
-        seeds = job["seeds"] if isinstance(job["seeds"], list) else list(range(job["seeds"]))
+        seeds = seed_numbers(job["seeds"])
         together = pays(method, torch.device("cpu"))
         parts += [{**job, "seeds": group} for group in ([seeds] if together else [[s] for s in seeds])]
     return parts

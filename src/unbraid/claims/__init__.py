@@ -2,7 +2,8 @@
 
 `table_3_3.py` is the claim `002/table-3.3`. Such a file has a docstring whose first line is the title, and a function
 `run(bench: Bench) -> Outcome` that trains at the bench's scale, fills in cells (a published value beside ours) and
-states orderings (what the paper's text concludes from the cells).
+states orderings (what the paper's text concludes from the cells). `TAKES_DATA = True` says that it works on a user's
+own data (`bench.data`) too.
 """
 
 from __future__ import annotations
@@ -11,13 +12,14 @@ import ast
 import importlib
 import json
 import time
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
 from unbraid import catalog
-from unbraid.errors import UserError, unknown
+from unbraid.errors import Notice, UserError, unknown
 
 SCALES = ("smoke", "cpu", "paper")
 REPRODUCED, ORDERING, FAILED, UNJUDGED = "reproduced", "ordering only", "not reproduced", "not judged"
@@ -216,6 +218,9 @@ def run_claim(identity: str, scale: str, out: Path, *, processes: int, data: str
         raise unknown("scale", scale, SCALES)
     path = _path(identity)
     module = importlib.import_module(f"unbraid.claims.{path.parent.name}.{path.stem}")
+    if data is not None and not getattr(module, "TAKES_DATA", False):
+        warnings.warn(f"claim {identity} is about data of its own: {data} is ignored", Notice, stacklevel=2)
+        data = None
     began = time.perf_counter()
     outcome: Outcome = module.run(Bench(scale, out / scale, processes, data, identity.replace("/", "-")))
     if not outcome.cells and not outcome.orderings:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from unbraid import catalog
-from unbraid.errors import UserError
+from unbraid.errors import UserError, nearest
 from unbraid.metrics import Room, Score
 
 if TYPE_CHECKING:
@@ -143,6 +143,12 @@ def _like_parameters(decode: Callable[[Tensor], Tensor], codes: Any) -> Tensor:
 
 
 def __getattr__(name: str) -> Callable[..., Score]:
-    if name.startswith("_") or name not in catalog.names("geometry"):
-        raise AttributeError(f"module 'unbraid.geometry' has no attribute {name!r}")
+    known = catalog.names("geometry")
+    if name.startswith("_") or name not in known:
+        near = "" if name.startswith("_") else nearest(name, known)
+        raise AttributeError(f"module 'unbraid.geometry' has no attribute {name!r}{': ' if near else ''}{near}")
     return catalog.load("geometry", name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *catalog.names("geometry")})

@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 
 from unbraid import catalog
-from unbraid.errors import UserError, unknown
+from unbraid.errors import UserError, nearest, unknown
 from unbraid.factors import KINDS, Factor
 
 LARGEST = 1e140  # sums of squares of many such numbers are still finite
@@ -212,6 +212,12 @@ sys.modules[__name__].__class__ = Room
 
 
 def __getattr__(name: str) -> Callable[..., Score]:
-    if name.startswith("_") or name not in catalog.names("metrics"):
-        raise AttributeError(f"module 'unbraid.metrics' has no attribute {name!r}")
+    known = catalog.names("metrics")
+    if name.startswith("_") or name not in known:
+        near = "" if name.startswith("_") else nearest(name, known)
+        raise AttributeError(f"module 'unbraid.metrics' has no attribute {name!r}{': ' if near else ''}{near}")
     return catalog.load("metrics", name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *catalog.names("metrics")})

@@ -212,6 +212,7 @@ def _warnings(
         if kinds[i] == "category" and form != "normalised":
             most = (1 - constant[i]) / constant[i]
             found.append(
-                f"the term of the category {label(given, int(i))} can reach {most:.2f}, not 1: see form='normalised'"
+                f"the term of the category {label(given, int(i))} can reach {most:.2f}, not 1; the normalised form "
+                "(from Python: form='normalised') can reach 1"
             )
     return found

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from pathlib import Path
 
+from unbraid import storage
 from unbraid.report import many, one
 from unbraid.report.folder import Run, collect
 from unbraid.report.page import document
@@ -18,15 +18,11 @@ def write_report(folders: Sequence[Path], out: Path) -> Path:
         folders: run folders, or folders of `seed-0`, `seed-1`, …; runs alike but for the seed are grouped.
         out: the file to write; an older one is replaced only once the new one is whole.
     """
-    page = report_html(collect(folders))
     out = Path(out)
+    storage.check_file(out)
+    page = report_html(collect(folders))
     out.parent.mkdir(parents=True, exist_ok=True)
-    part = out.with_name(f".{out.name}.{os.getpid()}.part")
-    try:
-        part.write_text(page, encoding="utf-8")
-        part.replace(out)
-    finally:
-        part.unlink(missing_ok=True)
+    storage.write(out, lambda part: part.write_text(page, encoding="utf-8"))
     return out
 
 

@@ -42,15 +42,20 @@ def _ending(run: Run) -> Iterator[Advice]:
     status, reason = run.state.get("status"), str(run.state.get("reason") or "")
     broken = next((name for name in run.terms() if any(math.isnan(v) for v in run.curve(name)[1])), None)
     named = re.search(r"['\"](\w+)['\"]", reason)
-    if "nan" in reason.lower() or broken:
+    bad = re.search(r"\b(nan|inf)\b", reason.lower())
+    if bad or broken:
         term = named.group(1) if named else broken or "loss"
         when = f" ({reason})" if reason else ""
-        yield Advice("alarm", f"The term {term} became NaN{when}: lower lr, or clip the gradient.")
+        what = "infinite" if bad and bad[1] == "inf" else "NaN"
+        yield Advice("alarm", f"The term {term} became {what}{when}: lower lr, or clip the gradient.")
     elif status == "stopped":
         yield Advice("alarm", f"This run was stopped early{': ' + reason if reason else ''}. Start it again to go on.")
     if status == "running":
         step, steps = show(run.state.get("step")), show(run.config.get("steps"))
-        yield Advice("note", f"This run is still going: step {step} of {steps}.")
+        yield Advice(
+            "note",
+            f"This run is unfinished (running, or cut off): step {step} of {steps}. The same train command goes on.",
+        )
 
 
 def _latents(run: Run) -> Iterator[Advice]:

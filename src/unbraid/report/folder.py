@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import yaml
 
+from unbraid import storage
 from unbraid.errors import UserError
 from unbraid.report.numbers import floats, number
 
@@ -150,12 +150,9 @@ def _score(name: str, entry: Any) -> Score:
 
 def read_run(folder: Path) -> Run:
     """Read one run folder; only its config must be there."""
-    try:
-        config = yaml.safe_load((folder / "config.yaml").read_text(encoding="utf-8"))
-    except OSError as error:
-        raise UserError(f"{folder} is not a run folder: it has no readable config.yaml") from error
-    except yaml.YAMLError as error:
-        raise UserError(f"{folder / 'config.yaml'} is not valid YAML") from error
+    if not (folder / "config.yaml").is_file():
+        raise UserError(f"{folder} is not a run folder: it has no readable config.yaml")
+    config = storage.read_yaml(folder / "config.yaml")
     results = _json(folder / "results.json")
     return Run(
         folder,

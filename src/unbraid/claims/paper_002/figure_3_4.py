@@ -8,6 +8,7 @@ from unbraid.claims import Bench, Outcome, values
 from unbraid.claims.paper_002._setting import budget, dsprites
 from unbraid.report.charts import Series, scatter_chart, standalone
 
+TAKES_DATA = True
 SHARES = (0.2, 0.6, 1.0)  # of the budget: the thesis plots 10, 30 and 50 epochs
 
 

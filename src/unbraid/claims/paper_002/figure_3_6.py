@@ -16,6 +16,7 @@ from unbraid.evaluation import noise_ordered, posterior, traverse
 from unbraid.report.pictures import grid_png
 from unbraid.runs import slug
 
+TAKES_DATA = True
 ALPHA, COMPONENTS, AVERAGED = 2.5, 5, 300  # thesis Section 3.3.5
 
 

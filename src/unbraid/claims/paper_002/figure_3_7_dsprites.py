@@ -8,6 +8,7 @@ from unbraid.claims import Bench, Outcome, values
 from unbraid.claims.paper_002._setting import budget, dsprites
 from unbraid.claims.paper_002.figure_3_7 import draw, text
 
+TAKES_DATA = True
 BETAS = (0.1, 4.0, 16.0)
 
 

@@ -6,6 +6,7 @@ from unbraid.claims import Bench, Outcome
 from unbraid.claims.paper_002._setting import budget, digits, dsprites
 from unbraid.claims.paper_002.table_3_2 import judged
 
+TAKES_DATA = True
 PUBLISHED = {
     "mnist d=6": 99.8, "mnist d=10": 99.5, "fashion_mnist d=6": 99.8, "fashion_mnist d=10": 97.7,
     "dsprites d=5": 97.8, "dsprites d=10": 90.6,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from unbraid.claims import Bench, Outcome
 from unbraid.claims.paper_002._setting import aligned, beside, budget, dsprites
 
+TAKES_DATA = True
 PUBLISHED = {
     "beta_vae": {"DS": (0.33, 0.15), "DtO": (0.76, 0.08)},
     "vae": {"DS": (0.21, 0.10), "DtO": (1.08, 0.15)},
