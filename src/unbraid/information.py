@@ -6,7 +6,7 @@ and the largest value of a column, each closed below; the largest value belongs 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 
 import numpy as np
 
@@ -14,35 +14,38 @@ CORRECTIONS = ("none", "miller_madow", "shuffled")
 SHUFFLES = 5
 
 
+def ranges(columns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Smallest and largest value of each column; one at a time, which is many times faster than along an axis."""
+    low, high = zip(*((c.min(), c.max()) for c in map(np.ascontiguousarray, columns.T)), strict=True)
+    return np.array(low), np.array(high)
+
+
 def constant_columns(columns: np.ndarray, bins: int) -> np.ndarray:
     """Mask of columns whose range is too small to be cut into that many floating point intervals."""
-    return np.array([_constant(np.ascontiguousarray(column), bins) for column in columns.T])
-
-
-def _constant(column: np.ndarray, bins: int) -> bool:
-    low, high = column.min(), column.max()
-    return bool(high - low <= 2 * bins * np.spacing(max(-low, high)))
+    low, high = ranges(columns)
+    return high - low <= 2 * bins * np.spacing(np.maximum(-low, high))
 
 
 def equal_width(columns: np.ndarray, bins: int) -> np.ndarray:
     """Bin numbers 0..bins-1 of every column; a constant column is all zeros."""
-    binned = np.zeros(columns.T.shape, dtype=np.int64)
-    for place, strided in zip(binned, columns.T, strict=True):
-        column = np.ascontiguousarray(strided)
-        if not _constant(column, bins):
-            edges = np.linspace(column.min(), column.max(), bins + 1)
-            # Where a value lies if arithmetic were exact, then one bin down or up where the rounded edges say so.
-            place[:] = (column - edges[0]) * (bins / (edges[-1] - edges[0]))
-            np.minimum(place, bins - 1, out=place)
-            edges[-1] = np.inf
-            place -= column < edges[place]
-            place += column >= edges[place + 1]
+    low, high = ranges(columns)
+    edges = np.linspace(low, high, bins + 1).T
+    rounding = np.spacing(np.maximum(-low, high))
+    binned = np.zeros(columns.T.shape, dtype=np.int32)
+    for j in np.flatnonzero(high - low > 2 * bins * rounding):
+        scale = bins / (high[j] - low[j])
+        exact = (np.ascontiguousarray(columns[:, j]) - low[j]) * scale
+        binned[j] = exact
+        # Near an edge the rounded edges decide, not this arithmetic.
+        exact -= np.rint(exact)
+        near = np.flatnonzero(np.abs(exact, out=exact) <= 4 * scale * rounding[j])
+        binned[j, near] = np.searchsorted(edges[j, :-1], columns[near, j], side="right") - 1
     return binned.T
 
 
 def equal_mass(columns: np.ndarray, bins: int) -> np.ndarray:
     """Bin numbers by quantiles: equal values share a bin, and no more values than bins stay as they are."""
-    binned = np.empty(columns.T.shape, dtype=np.int64)
+    binned = np.empty(columns.T.shape, dtype=np.int32)
     for j, column in enumerate(columns.T):
         ranks, counts = np.unique(column, return_inverse=True, return_counts=True)[1:]
         below = np.cumsum(counts) - counts
@@ -59,7 +62,7 @@ def distinct(column: np.ndarray) -> np.ndarray:
     if column.max() - low < len(column):
         whole = (column - low).astype(np.int64)
         if (whole + low == column).all():
-            return (np.cumsum(np.bincount(whole) > 0) - 1)[whole]
+            return (np.cumsum(np.bincount(whole) > 0) - 1).astype(np.int32)[whole]
     return np.unique(column, return_inverse=True)[1].reshape(-1)
 
 
@@ -90,19 +93,20 @@ def perfect(factors: np.ndarray, truth: np.ndarray, bins: int, binning: str = "w
     return binned
 
 
-def joint_counts(left: np.ndarray, right: np.ndarray) -> Iterator[np.ndarray]:
-    """How often values meet: (left columns, right's values, left's values), one right column after the other.
+def joint_counts(left: np.ndarray, right: np.ndarray) -> list[np.ndarray]:
+    """How often values meet: for each right column (left columns, right's values, left's values).
 
     Counted pair by pair, in arrays that fit the cache.
     """
-    d, size = left.shape[1], int(left.max()) + 1
-    rows, key = np.ascontiguousarray(left.T), np.empty(len(left), dtype=np.int64)
-    for column in right.T:
-        offset, width = size * column, int(column.max()) + 1
-        table = np.empty((d, width, size))
-        for i, row in enumerate(rows):
-            table[i].flat = np.bincount(np.add(row, offset, out=key), minlength=width * size)
-        yield table
+    size, key = int(left.max()) + 1, np.empty(len(left), dtype=np.int64)
+    offsets = [size * column.astype(np.int64) for column in right.T]
+    widths = [int(column.max()) + 1 for column in right.T]
+    tables = [np.empty((left.shape[1], width, size)) for width in widths]
+    for i, column in enumerate(left.T):
+        row = column.astype(np.int64)
+        for table, offset, width in zip(tables, offsets, widths, strict=True):
+            table[i] = np.bincount(np.add(row, offset, out=key), minlength=width * size).reshape(width, size)
+    return tables
 
 
 def _entropy(counts: np.ndarray, correction: str) -> np.ndarray:
@@ -149,19 +153,19 @@ def dependence_in(tables: Iterable[np.ndarray]) -> np.ndarray:
     """
     columns = []
     for table in tables:
-        margins = table.sum(axis=1), table[:1].sum(axis=2)
-        n = float(margins[1].sum())
-        (r, v, w), (s, x, y) = (_shape(margin, n) for margin in margins)
+        left, right = table.sum(axis=1), table[:1].sum(axis=2)
+        n = float(right.sum())
+        (r, v, w, each_left), (s, x, y, each_right) = _shape(left, n), _shape(right, n)
         mean = n / (n - 1) * (r - 1) * (s - 1)
         variance = 2 * n / max(n - 3, 1) * (v - w) * (x - y) + n**2 / (n - 1) * w * y
-        expected = np.maximum(margins[0][:, None, :] * margins[1][:, :, None], 1)
-        excess = n * ((table**2 / expected).sum(axis=(1, 2)) - 1) - mean
+        # n sum of count² / (margin margin) - n
+        excess = ((each_right @ table**2)[:, 0] * each_left).sum(axis=1) / n - n - mean
         columns.append(np.divide(excess, np.sqrt(np.maximum(variance, 0)), out=0 * excess, where=variance > 1e-9))
     return np.stack(columns, axis=1)
 
 
-def _shape(counts: np.ndarray, n: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Of the counts of one side: how many values, and the two sums that the variance is made of."""
+def _shape(counts: np.ndarray, n: float) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Of the counts of one side: how many values, two sums that the variance is made of, and n over each count."""
+    inverse = np.divide(n, counts, out=np.zeros_like(counts), where=counts > 0)
     ways = (counts > 0).sum(axis=1)
-    inverse = np.where(counts > 0, n / np.maximum(counts, 1), 0.0).sum(axis=1)
-    return ways, (ways - 1) * (n - ways) / (n - 1), (inverse - ways**2) / max(n - 2, 1)
+    return ways, (ways - 1) * (n - ways) / (n - 1), (inverse.sum(axis=1) - ways**2) / max(n - 2, 1), inverse

@@ -25,6 +25,7 @@ import numpy as np
 from unbraid import catalog
 from unbraid.errors import UserError, unknown
 from unbraid.factors import KINDS, Factor
+from unbraid.information import ranges
 
 
 @dataclass(frozen=True)
@@ -132,11 +133,10 @@ def usual_warnings(
 ) -> list[str]:
     """Pitfalls that concern every score: dead codes, factors that never vary, few samples, one latent."""
     found = []
-    # Column by column: reducing a whole table along its first axis is many times slower.
-    ranges = [(column.min(), column.max()) for column in map(np.ascontiguousarray, codes.T)]
-    dead = [j for j, (low, high) in enumerate(ranges) if high - low <= 4 * np.spacing(max(-low, high))]
-    if dead:
-        found.append(f"constant code columns {dead} carry no information")
+    low, high = ranges(codes)
+    dead = np.flatnonzero(high - low <= 4 * np.spacing(np.maximum(-low, high)))
+    if len(dead):
+        found.append(f"constant code columns {dead.tolist()} carry no information")
     if factors is not None:
         for j, column in enumerate(factors.T):
             if column.min() == column.max():
@@ -157,11 +157,11 @@ def check(codes: Any, factors: Any) -> tuple[np.ndarray, np.ndarray]:
 
 
 def table(values: Any, name: str) -> np.ndarray:
-    """One finite (samples, columns) float array."""
+    """One finite (samples, columns) float array, column after column in memory, for scores go through columns."""
     if hasattr(values, "detach"):
         values = values.detach().cpu().numpy()
     try:
-        array = np.asarray(values, dtype=np.float64)
+        array = np.asarray(values, dtype=np.float64, order="F")
     except (ValueError, TypeError) as error:
         raise UserError(f"{name} must be a numeric array: {error}") from error
     if array.ndim == 1:
