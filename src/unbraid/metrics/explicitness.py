@@ -3,6 +3,9 @@
 Ridgeway and Mozer 2018, Section 3: for each factor one logistic regression of all its values on the standardised codes,
 and the area under the ROC curve of each value's probability against all other values; mean over values, then over
 factors. 0.5 is guessing; `normalised` maps 0.5 to 0.
+
+disentanglement_lib standardises the codes in its repository but not in its release 1.5, which `reference` follows; it
+matters where latents are collapsed, for the penalty of the regression silences codes of small variance.
 """
 
 from __future__ import annotations
@@ -59,7 +62,7 @@ def explicitness(
         bins: equal-width bins of a continuous factor.
         steps: of the fit (L-BFGS) at most.
         seed: which two thirds are fitted, if no test codes are given.
-        reference: the settings of disentanglement_lib: every value a class, 100 steps, not normalised.
+        reference: the number of disentanglement_lib 1.5: codes as they are, every value a class, 100 steps.
     """
     from sklearn.exceptions import ConvergenceWarning
     from sklearn.linear_model import LogisticRegression
@@ -77,9 +80,10 @@ def explicitness(
     varies = numbers.max(axis=0) > 0
     if not varies.any():
         raise UserError("no factor column varies; explicitness needs at least one factor with two values")
-    mean, scale = fitted.mean(axis=0), fitted.std(axis=0)
-    scale[constant_columns(fitted, 2)] = np.inf
-    fitted, held = (fitted - mean) / scale, (held - mean) / scale
+    if not reference:
+        mean, scale = fitted.mean(axis=0), fitted.std(axis=0)
+        scale[constant_columns(fitted, 2)] = np.inf
+        fitted, held = (fitted - mean) / scale, (held - mean) / scale
 
     areas = np.full((2, len(kind)), np.nan)
     found = [warning for warning in usual_warnings(codes, factors, kinds) if "second best" not in warning]
