@@ -83,9 +83,13 @@ def levels(factors: np.ndarray, kinds: list[str], bins: int, binning: str = "wid
 def perfect(factors: np.ndarray, truth: np.ndarray, bins: int, binning: str = "width") -> np.ndarray:
     """Binned perfect code: a latent per factor with its values or their ranks, whichever keeps more after binning."""
     cut = BINNINGS[binning]
-    binned = cut(factors, bins)
+    binned = truth.copy(order="K")
     for j, column in enumerate(factors.T):
-        if (column - column.min() != truth[:, j]).any():
+        ranked = (column - column.min() == truth[:, j]).all()
+        if ranked and truth[:, j].max() < bins:
+            continue  # every value has a bin of its own
+        binned[:, j] = cut(column[:, None], bins)[:, 0]
+        if not ranked:
             ranks = distinct(column).astype(float)
             both = np.stack([binned[:, j], cut(ranks[:, None], bins)[:, 0]]).T
             kept = mutual_information(both, truth[:, [j]])[:, 0]

@@ -25,7 +25,6 @@ import numpy as np
 from unbraid import catalog
 from unbraid.errors import UserError, unknown
 from unbraid.factors import KINDS, Factor
-from unbraid.information import ranges
 
 
 @dataclass(frozen=True)
@@ -128,21 +127,16 @@ def label(kinds: Sequence[Factor | str] | None, column: int) -> str:
     return f"{given.name!r}" if isinstance(given, Factor) else f"in column {column}"
 
 
-def usual_warnings(
-    codes: np.ndarray, factors: np.ndarray | None = None, kinds: Sequence[Factor | str] | None = None
-) -> list[str]:
+def usual_warnings(codes: np.ndarray, factors: np.ndarray, kinds: Sequence[Factor | str] | None) -> list[str]:
     """Pitfalls that concern every score: dead codes, factors that never vary, few samples, one latent."""
     found = []
-    low, high = ranges(codes)
-    dead = np.flatnonzero(high - low <= 4 * np.spacing(np.maximum(-low, high)))
+    dead = np.flatnonzero(np.ptp(codes, axis=0) <= 4 * np.spacing(np.abs(codes).max(axis=0)))
     if len(dead):
         found.append(f"constant code columns {dead.tolist()} carry no information")
-    if factors is not None:
-        for j, column in enumerate(factors.T):
-            if column.min() == column.max():
-                found.append(f"factor {label(kinds, j)} never varies and is left out of the mean")
-        if codes.shape[1] == 1:
-            found.append("a single latent has no second best, which counts as 0")
+    for j in np.flatnonzero(np.ptp(factors, axis=0) == 0):
+        found.append(f"factor {label(kinds, int(j))} never varies and is left out of the mean")
+    if codes.shape[1] == 1:
+        found.append("a single latent has no second best, which counts as 0")
     if len(codes) < 1000:
         found.append(f"{len(codes)} samples are few: scores are biased and noisy, ask for a bootstrap interval")
     return found
@@ -157,11 +151,11 @@ def check(codes: Any, factors: Any) -> tuple[np.ndarray, np.ndarray]:
 
 
 def table(values: Any, name: str) -> np.ndarray:
-    """One finite (samples, columns) float array, column after column in memory, for scores go through columns."""
+    """One finite (samples, columns) float array."""
     if hasattr(values, "detach"):
         values = values.detach().cpu().numpy()
     try:
-        array = np.asarray(values, dtype=np.float64, order="F")
+        array = np.asarray(values, dtype=np.float64)
     except (ValueError, TypeError) as error:
         raise UserError(f"{name} must be a numeric array: {error}") from error
     if array.ndim == 1:

@@ -55,12 +55,13 @@ def code_information(
         chance = _between(mutual_information(apart, apart, correction, seed))
     else:
         information, chance = np.zeros((len(kept), len(kept))), 0.0
+    warnings = [w for w in usual_warnings(codes, codes[:, :0], None) if "second best" not in w]
     return Score(
         value=_between(information),
         parts={"information": information, "latents": kept},
         settings={"bins": bins, "correction": correction, "seed": seed, "reference": reference, "samples": len(codes)},
         chance=chance,
-        warnings=tuple(usual_warnings(codes)),
+        warnings=tuple(warnings),
         best="low",
     )
 

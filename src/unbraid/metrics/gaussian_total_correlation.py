@@ -39,7 +39,7 @@ def gaussian_total_correlation(codes: Any) -> Score:
     correlation = np.atleast_2d(np.corrcoef(moving, rowvar=False)) if moving.shape[1] else np.empty((0, 0))
     spectrum = np.linalg.eigvalsh(correlation)
     resolved = len(spectrum) * np.finfo(float).eps
-    warnings = usual_warnings(codes)
+    warnings = [w for w in usual_warnings(codes, codes[:, :0], None) if "second best" not in w]
     if (spectrum <= resolved).any():
         warnings.append(
             "a latent is a linear function of others: the true value is infinite, this one is a lower bound"

@@ -66,7 +66,8 @@ def mig(
         seed: of the drawn codes and of the shuffles.
         reference: the number of disentanglement_lib: 20 equal-width bins, every value of a factor for itself.
     """
-    codes, factors = check(codes, factors)
+    # Column after column in memory: everything below goes through columns.
+    codes, factors = map(np.asfortranarray, check(codes, factors))
     if reference:
         bins, binning, correction, sampled = 20, "width", "none", False
     if bins < 2:

@@ -67,7 +67,8 @@ def modularity(
         bins: equal-width bins per code; 20 in disentanglement_lib.
         reference: the number of disentanglement_lib: mean over all latents, every value of a factor for itself.
     """
-    codes, factors = check(codes, factors)
+    # Column after column in memory: everything below goes through columns.
+    codes, factors = map(np.asfortranarray, check(codes, factors))
     if reference:
         bins = 20
     if bins < 2:

@@ -40,11 +40,12 @@ def wasserstein_correlation(codes: Any) -> Score:
     spectrum = np.linalg.eigvalsh(scale[:, None] * covariance * scale)
     trace = float(covariance.trace())
     distance = max(0.0, 2 * trace - 2 * float(np.sqrt(np.maximum(spectrum, 0)).sum()))
+    warnings = [w for w in usual_warnings(codes, codes[:, :0], None) if "second best" not in w]
     return Score(
         value=distance,
         facets={"normalised": distance / trace if trace > 0 else 0.0},
         parts={"covariance": covariance},
         settings={"samples": len(codes), "latents": codes.shape[1]},
-        warnings=tuple(usual_warnings(codes)),
+        warnings=tuple(warnings),
         best="low",
     )
