@@ -1,61 +1,31 @@
 """MIG against the values of disentanglement_lib, and what a perfect code can reach."""
 
-import json
-import os
-from pathlib import Path
-
 import numpy as np
 import pytest
+from dlib_values import ARRAYS, SIZES, dlib_values, uniform
 
 from unbraid.errors import UserError
 from unbraid.factors import Factor
 from unbraid.information import entropy, equal_width, mutual_information
 from unbraid.metrics import mig
 
-ARRAYS = (
-    "identity",
-    "random_rotation",
-    "noisy_overcomplete",
-    "pure_noise",
-    "btcvae_dsprites_mean",
-    "VAE_dsprites_mean",
-)
-
 
 @pytest.mark.parametrize("name", ARRAYS)
 def test_equals_disentanglement_lib(name):
-    if "UNBRAID_DATA" not in os.environ:
-        pytest.skip("needs the reference values: set UNBRAID_DATA to the folder that holds reference/")
-    folder = Path(os.environ["UNBRAID_DATA"]) / "reference"
-    expected = json.loads((folder / "disentanglement_lib_values.json").read_text())[name]
-    if "dsprites" in name:
-        arrays = np.load(folder / "dsprites_codes_8000.npz")
-        codes, factors = arrays[name], arrays["factors"]
-    else:
-        arrays = np.load(folder / "synthetic_codes_8000.npz")
-        codes, factors = arrays[f"{name}_codes"], arrays["synthetic_factors"]
-    score = mig(codes[:5000], factors[:5000])
+    codes, factors, expected = dlib_values(name)
+    score = mig(codes[:5000], factors[:5000], reference=True)
     assert score.value == pytest.approx(expected["mig.discrete_mig"], abs=1e-6)
+    assert mig(codes[:5000], factors[:5000]).value == score.value
     np.testing.assert_allclose(score.parts["information"], expected["mutual_info_matrix"], atol=1e-6)
     np.testing.assert_allclose(score.parts["entropy"], expected["entropy"], atol=1e-6)
 
 
-def uniform(sizes, seed=0):
-    rng = np.random.default_rng(seed)
-    return np.stack([rng.integers(n, size=10_000) for n in sizes], axis=1)
-
-
 @pytest.mark.parametrize(
-    ("sizes", "ceiling"),
-    [
-        pytest.param((3, 6, 40, 32, 32), 0.896, id="dsprites"),
-        pytest.param((4, 24, 183), 0.819, id="cars3d"),
-        pytest.param((5, 9, 18, 6), 0.996, id="smallnorb"),
-        pytest.param((10, 10, 10, 8, 4, 15), 0.996, id="shapes3d"),
-        pytest.param((4, 4, 2, 3, 3, 40, 40), 0.942, id="mpi3d-toy"),
-    ],
+    ("data", "ceiling"),
+    [("dsprites", 0.896), ("cars3d", 0.819), ("smallnorb", 0.996), ("shapes3d", 0.996), ("mpi3d-toy", 0.942)],
 )
-def test_ceiling(sizes, ceiling):
+def test_ceiling(data, ceiling):
+    sizes = SIZES[data]
     factors = uniform(sizes)
     assert mig(np.random.default_rng(1).normal(size=(10_000, 3)), factors).ceiling == pytest.approx(ceiling, abs=0.01)
     perfect = mig(factors / np.array(sizes) * [(-1) ** j for j in range(len(sizes))], factors)
@@ -129,3 +99,56 @@ def test_pitfalls_are_named():
         mig(codes, np.zeros(len(codes)))
     with pytest.raises(UserError, match="bins=1"):
         mig(codes, factors, bins=1)
+
+
+def test_reference_takes_every_value_for_itself():
+    factors = np.random.default_rng(0).integers(60, size=(4000, 2)) / 7
+    score = mig(factors, factors, reference=True, bins=5, binning="mass", correction="shuffled", kinds=["cycle"] * 2)
+    assert score.value == mig(factors, factors, kinds=["order"] * 2).value
+    assert score.settings["bins"] == 20 and score.settings["binned_factors"] == []
+    assert score.value != mig(factors, factors).value
+
+
+def test_bins_of_equal_mass_do_not_mind_outliers_or_warps():
+    factors = uniform((8, 8))
+    codes = factors + 0.3 * np.random.default_rng(1).normal(size=factors.shape)
+    clean = mig(codes, factors, binning="mass")
+    assert clean.value > 0.6
+    codes[0] = 1e6
+    assert mig(codes, factors).value < 0.01
+    assert mig(codes, factors, binning="mass").value == pytest.approx(clean.value, abs=0.01)
+    assert mig(np.sinh(codes[1:]), factors[1:], binning="mass").value == pytest.approx(
+        mig(codes[1:], factors[1:], binning="mass").value, abs=1e-12
+    )
+
+
+@pytest.mark.parametrize("correction", ["miller_madow", "shuffled"])
+def test_corrections_lower_noise_but_not_the_best(correction):
+    factors = uniform((10, 30), samples=1000)
+    noise = np.random.default_rng(1).normal(size=(1000, 4))
+    plain, corrected = (mig(noise, factors, correction=c) for c in ("none", correction))
+    assert corrected.parts["information"].mean() < 0.5 * plain.parts["information"].mean()
+    perfect = mig(factors, factors, correction=correction, bins=30)
+    assert perfect.value == pytest.approx(perfect.ceiling)
+    assert perfect.value > 0.9
+
+
+def test_codes_drawn_from_the_posterior_hide_noisy_latents():
+    """Each factor twice, once under noise: the means have no gap, the drawn codes have nearly all of it."""
+    factors = uniform((5, 5))
+    means = np.hstack([factors, factors]) / 5
+    variance = np.broadcast_to([1e-6, 1e-6, 4.0, 4.0], means.shape)
+    assert mig(means, factors, variance=variance).value == 0
+    drawn = mig(means, factors, variance=variance, sampled=True, seed=3)
+    assert drawn.value > 0.9 and drawn.settings["codes"] == "drawn from the posterior"
+    assert drawn.value == mig(means, factors, variance=variance, sampled=True, seed=3).value
+    with pytest.raises(UserError, match="needs the variance"):
+        mig(means, factors, sampled=True)
+    with pytest.raises(UserError, match=r"shape \(10000, 2\) but codes \(10000, 4\)"):
+        mig(means, factors, variance=variance[:, :2], sampled=True)
+    with pytest.raises(UserError, match="is it a log variance"):
+        mig(means, factors, variance=np.log(variance), sampled=True)
+    with pytest.raises(UserError, match="did you mean 'mass'"):
+        mig(means, factors, binning="mas")
+    with pytest.raises(UserError, match="unknown correction"):
+        mig(means, factors, correction="bootstrap")
