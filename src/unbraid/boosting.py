@@ -67,11 +67,26 @@ def ranked(codes: np.ndarray, gap: float = 0.0) -> Ranked:
     return Ranked(values, order, rank, starts, bins, gap)
 
 
+def canonical(fit: np.ndarray, held: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Columns in an order and with signs that do not depend on how they came; back[i] is where column i went.
+
+    Which of two splits of equal gain is taken depends on order and sign, which say nothing about a representation.
+    """
+    place = fit[0] - np.median(fit, axis=0)
+    sign = np.where(place < 0, -1.0, 1.0)
+    ranks = [np.unique(column, return_inverse=True)[1].tobytes() for column in (fit * sign).T]
+    order = sorted(range(len(ranks)), key=lambda i: ranks[i])
+    return (fit * sign)[:, order], (held * sign)[:, order], np.argsort(order)
+
+
 def boost_classes(
     codes: np.ndarray, classes: np.ndarray, test_codes: np.ndarray, *, seed: int = 0, **trees: Any
 ) -> Boosted:
     """Boosted classifier; classes are any whole numbers, predictions are among those that were fitted."""
     names, target = np.unique(classes, return_inverse=True)
+    if len(names) == 1:
+        alone = [np.full(rows, names[0]) for rows in (len(target), len(test_codes))]
+        return Boosted(np.zeros(test_codes.shape[1]), *alone)
     share = np.bincount(target) / len(target)
     several = len(names) > 2
     start = np.log(share) if several else np.log(share[1:] / share[:1])

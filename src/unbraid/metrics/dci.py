@@ -65,7 +65,7 @@ def dci(
         rate: learning rate.
         seed: draws the held-out samples and decides between splits of equal gain.
     """
-    from unbraid.boosting import boost_classes, boost_values, ranked
+    from unbraid.boosting import boost_classes, boost_values, canonical, ranked
 
     codes, factors = check(codes, factors)
     for name, number in (("stages", stages), ("depth", depth)):
@@ -80,7 +80,7 @@ def dci(
         fit, held = fit.astype(np.float32).astype(float), held.astype(np.float32).astype(float)
         back = np.arange(fit.shape[1])
     else:
-        fit, held, back = _canonical(fit, held)
+        fit, held, back = canonical(fit, held)
     sorted_codes = ranked(fit, gap=1e-7 if reference else 0.0)
     trees: dict[str, Any] = {"stages": stages, "depth": depth, "rate": rate, "seed": seed}
 
@@ -120,18 +120,6 @@ def dci(
         },
         warnings=tuple(_warnings(codes, factors, importances, varies, kinds)),
     )
-
-
-def _canonical(fit: np.ndarray, held: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Columns in an order and with signs that do not depend on how they came; back[i] is where column i went.
-
-    Which of two splits of equal gain is taken depends on order and sign, which say nothing about a representation.
-    """
-    place = fit[0] - np.median(fit, axis=0)
-    sign = np.where(place < 0, -1.0, 1.0)
-    ranks = [np.unique(column, return_inverse=True)[1].tobytes() for column in (fit * sign).T]
-    order = sorted(range(len(ranks)), key=lambda i: ranks[i])
-    return (fit * sign)[:, order], (held * sign)[:, order], np.argsort(order)
 
 
 def _warnings(
