@@ -1,4 +1,4 @@
-"""Gradient boosting of shallow regression trees, Friedman 2001, with scikit-learn's choices and its exact splits.
+"""Gradient boosting of shallow regression trees, Friedman 2001, with scikit-learn's choices and its splits.
 
 A stage fits to the gradient r of the loss one tree per class (one in all for two classes or real targets):
 
@@ -25,6 +25,7 @@ from numba import njit
 
 BINS = 64
 TIE = 1 + 1e-10  # gains closer than this are equal: the order of summation decides which is larger
+A = np.ndarray
 STILL = np.finfo(float).eps  # a node of smaller variance is not split
 
 
@@ -80,7 +81,7 @@ def canonical(fit: np.ndarray, held: np.ndarray) -> tuple[np.ndarray, np.ndarray
 
 
 def boost_classes(
-    codes: np.ndarray, classes: np.ndarray, test_codes: np.ndarray, *, seed: int = 0, **trees: Any
+    codes: np.ndarray | Ranked, classes: np.ndarray, test_codes: np.ndarray, *, seed: int = 0, **trees: Any
 ) -> Boosted:
     """Boosted classifier; classes are any whole numbers, predictions are among those that were fitted."""
     names, target = np.unique(classes, return_inverse=True)
@@ -96,7 +97,7 @@ def boost_classes(
 
 
 def boost_values(
-    codes: np.ndarray, target: np.ndarray, test_codes: np.ndarray, *, seed: int = 0, **trees: Any
+    codes: np.ndarray | Ranked, target: np.ndarray, test_codes: np.ndarray, *, seed: int = 0, **trees: Any
 ) -> Boosted:
     """Boosted regression of real numbers by squared error."""
     importances, fitted, predicted = _boost(codes, target, test_codes, target.mean()[None], 0, seed, **trees)
@@ -128,7 +129,10 @@ def _boost(
 
 
 @njit(cache=True, nogil=True)
-def _stages(values, order, rank, starts, bins, gap, target, test, raw, held, classes, seed, stages, depth, rate):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
+def _stages(
+    values: A, order: A, rank: A, starts: A, bins: A, gap: float, target: A, test: A, raw: A, held: A,
+    classes: int, seed: int, stages: int, depth: int, rate: float,
+) -> A:  # fmt: skip
     """All stages; raw and held (trees per stage, samples) become the predictions, the gains per feature return."""
     d, n = order.shape
     trees = len(raw)
@@ -216,14 +220,14 @@ def _stages(values, order, rank, starts, bins, gap, target, test, raw, held, cla
 
 
 @njit(cache=True, nogil=True)
-def _scrambled(seed, stage, tree):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
+def _scrambled(seed: int, stage: int, tree: int) -> Any:
     """A state of the random generator for every tree, so that trees do not depend on who grew before."""
     state = np.uint64(seed * 1_000_003 + stage * 8_191 + tree + 1) * np.uint64(0x9E3779B97F4A7C15)
     return (state ^ (state >> np.uint64(29))) | np.uint64(1)
 
 
 @njit(cache=True, nogil=True)
-def _root_histograms(across, bins, roots):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
+def _root_histograms(across: A, bins: A, roots: A) -> None:
     """Sum of gradients and of positive gradients in every bin, for all trees of a stage at once."""
     n, trees = across.shape
     roots[:] = 0
@@ -237,8 +241,10 @@ def _root_histograms(across, bins, roots):  # type: ignore[no-untyped-def]  # no
 
 
 @njit(cache=True, nogil=True)
-def _grow(values, order, rank, starts, bins, gap, gradient, root, state, depth,  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
-          histogram, rows, spare, place, feature, threshold, ends, gains):  # fmt: skip
+def _grow(
+    values: A, order: A, rank: A, starts: A, bins: A, gap: float, gradient: A, root: A, state: Any, depth: int,
+    histogram: A, rows: A, spare: A, place: A, feature: A, threshold: A, ends: A, gains: A,
+) -> None:  # fmt: skip
     """One tree. Nodes are numbered as in a heap; a node that is not split sends everything left.
 
     Leaves in rows (their samples, leaf after leaf) and ends the last level, in feature and threshold the splits.
@@ -309,7 +315,7 @@ def _grow(values, order, rank, starts, bins, gap, gradient, root, state, depth, 
 
 
 @njit(cache=True, nogil=True)
-def _histogram(members, gradient, bins, histogram):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
+def _histogram(members: A, gradient: A, bins: A, histogram: A) -> None:
     """Per feature and bin: sum of gradients, samples, sum of positive gradients."""
     histogram[:] = 0
     for i in members:
@@ -323,7 +329,9 @@ def _histogram(members, gradient, bins, histogram):  # type: ignore[no-untyped-d
 
 
 @njit(cache=True, nogil=True)
-def _best_split(values, order, starts, gap, gradient, turn, node, members, place, histogram):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
+def _best_split(
+    values: A, order: A, starts: A, gap: float, gradient: A, turn: A, node: int, members: A, place: A, histogram: A
+) -> tuple[int, int, float, float]:
     """Feature, first place that goes right, threshold and gain of the best split; feature -1 if there is none."""
     n = float(len(members))
     total, squares = 0.0, 0.0

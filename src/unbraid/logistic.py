@@ -8,6 +8,7 @@ result.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -83,6 +84,6 @@ def fit(
         return float(value), slope.ravel()
 
     first = np.zeros((d + 1, k)) if start is None else np.vstack([start.weights, start.offsets])
-    options = {"maxiter": steps, "maxls": 50, "gtol": 1e-4, "ftol": 64 * np.finfo(float).eps}
-    found = minimize(loss, first.ravel(), jac=True, method="L-BFGS-B", options=options).x.reshape(d + 1, k)
+    options: Any = {"maxiter": steps, "maxls": 50, "gtol": 1e-4, "ftol": 64 * np.finfo(float).eps}
+    found = minimize(loss, first.ravel(), (), "L-BFGS-B", True, options=options).x.reshape(d + 1, k)
     return Logistic(classes, found[:d], found[d])

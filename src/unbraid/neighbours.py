@@ -47,7 +47,8 @@ def with_numbers(column: np.ndarray, other: np.ndarray, neighbours: int, seed: i
     x = separated(column, seed)
     y = np.stack([separated(part, seed + 1 + i) for i, part in enumerate(others.T)], axis=1)
     k = min(neighbours, len(x) - 1)
-    radius = cKDTree(np.column_stack([x, y])).query(np.column_stack([x, y]), k=[k + 1], p=np.inf)[0][:, 0]
+    both = np.column_stack([x, y])
+    radius = np.asarray(cKDTree(both).query(both, k=[k + 1], p=np.inf)[0])[:, 0]
     if y.shape[1] == 1:
         counts = closer(y[:, 0], radius)
     else:

@@ -94,7 +94,9 @@ def _warnings(
         found.append(f"code columns {np.flatnonzero(~kept).tolist()} are not active: under 1/20 of the largest range")
     idle = varies & (shares[kept].max(axis=0, initial=0) <= 1.5 * by_chance[kept][:, varies].max(initial=0))
     for j in np.flatnonzero(idle):
-        found.append(f"no latent knows more of factor {label(kinds, int(j))} than chance: its place in the mean is noise")
+        found.append(
+            f"no latent knows more of factor {label(kinds, int(j))} than chance: its place in the mean is noise"
+        )
     if kept.sum() == 1:
         found.append("a single active latent: every factor is compact by definition")
     return found

@@ -77,7 +77,9 @@ def infoe(
             if are_classes(wanted[j]) and (new := np.setdiff1d(truths[j], wanted[j])).size:
                 warnings.append(f"factor {label(kinds, int(j))} has {len(new)} test values that were never fitted")
     elif len(codes) < 20 * codes.shape[1]:
-        warnings.append(f"{len(codes)} samples for {codes.shape[1]} latents: the model is scored on what it was fitted to")
+        warnings.append(
+            f"{len(codes)} samples for {codes.shape[1]} latents: the model is scored on what it was fitted to"
+        )
     return Score(
         value=float(np.nanmean(each)),
         parts={"per_factor": each, "cross_entropy": entropies},
@@ -93,7 +95,9 @@ def infoe(
     )
 
 
-def _explained(fit: np.ndarray, wanted: np.ndarray, held: np.ndarray, truth: np.ndarray, steps: int) -> tuple[float, float]:
+def _explained(
+    fit: np.ndarray, wanted: np.ndarray, held: np.ndarray, truth: np.ndarray, steps: int
+) -> tuple[float, float]:
     """Share of CE_0 that the codes explain, and CE_j."""
     from unbraid import logistic
 
