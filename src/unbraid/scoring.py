@@ -38,7 +38,7 @@ def scores_of(
         Factor(name, 0 if kind == "continuous" else len(set(column)), kind)
         for name, kind, column in zip(names, chosen, values.T.tolist(), strict=True)
     ]
-    for name in metrics or sorted(known, key=lambda name: catalog.constant("metrics", name, "COST", 0)):
+    for name in metrics or sorted(known, key=lambda name: catalog.constant("metrics", name, "SECONDS", 0)):
         measure = catalog.load("metrics", name)
         supervised = "factors" in wanting(name, ())
         arrays = [array, values] if supervised else [array]

@@ -145,8 +145,11 @@ class Bench:
 
 
 def values(run: Any, score: str, part: str | None = None) -> list[float]:
-    """One value per seed of a score, or of one of its parts."""
-    found = [member.results["scores"][score] for member in run.members]
+    """One value per seed of a score, or of one of its parts; a seed that a bad number stopped says nothing."""
+    finished = [member for member in run.members if member.status == "finished"]
+    if not finished:
+        raise UserError(f"no seed of {run.path} finished: {run.members[0].state.get('reason', 'cut off')}")
+    found = [member.results["scores"][score] for member in finished]
     return [f["value"] if part is None else f["parts"][part] for f in found]
 
 
