@@ -41,14 +41,17 @@ def test_the_grid(tmp_path):
 @pytest.mark.parametrize(("processes", "latents"), [(1, "[2, 3]"), (2, "2")])
 def test_runs_every_configuration_once(tmp_path, processes, latents):
     path = write(tmp_path, STUDY.format(processes=processes).replace("[2, 3]", latents))
-    rows, report = run_study(path, tmp_path / "out", None)
+    rows, report, board, agreement, _ = run_study(path, tmp_path / "out", None)
     count = 3 * len(latents.split(","))
     assert len(rows) == count and report.is_file()
     assert all(row["seeds"] == 2 and "±" in row["mig"] and row["status"] == "finished" for row in rows)
     assert {"method", "beta"} <= set(rows[0])
+    order = next(row for row in board if row["score"] == "mig")["order, the best first"]
+    assert order.count("±") == count and "autoencoder" in order
+    assert all(row["with labels"] == "mig" for row in agreement)
     stamps = {p: p.stat().st_mtime_ns for p in (tmp_path / "out").rglob("weights.safetensors")}
     assert len(stamps) == 2 * count
-    again, _ = run_study(path, tmp_path / "out", None)
+    again, *_ = run_study(path, tmp_path / "out", None)
     assert again == rows
     assert stamps == {p: p.stat().st_mtime_ns for p in (tmp_path / "out").rglob("weights.safetensors")}
 
@@ -133,6 +136,6 @@ def test_stopped_runs_say_so_each_time(tmp_path):
     path = write(tmp_path, text.replace("[2, 3]", "2"))
     for _ in range(2):
         with pytest.warns(Notice, match=r"seed-[01] stopped: term 'kl' became inf") as said:
-            rows, _ = run_study(path, tmp_path / "out", None)
+            rows, *_ = run_study(path, tmp_path / "out", None)
         assert [row["status"] for row in rows] == ["stopped: seed 0, 1", "finished"]
     assert [str(each.message).partition(" stopped")[0][-6:] for each in said] == ["seed-0", "seed-1"]

@@ -127,11 +127,7 @@ def leaderboard(groups: Sequence[Run], scores: Sequence[str] | None = None) -> l
         scores: names of scores; by default those that need factors, then those that need none.
     """
     names = titles(groups)
-    if scores is None:
-        known = {name for run in groups for name in scores_of(run)}
-        labelled = sorted(name for name in known if is_supervised(name))
-        free = [name for name in LABEL_FREE if any(scores_by_seed(run, name) for run in groups)]
-        scores = [*labelled, *free]
+    scores = names_of(groups) if scores is None else scores
     rows = {title: {"group": title, "seeds": len(seeds_of(run))} for title, run in zip(names, groups, strict=True)}
     order: list[str] = []
     for score in scores:
@@ -143,6 +139,27 @@ def leaderboard(groups: Sequence[Run], scores: Sequence[str] | None = None) -> l
             spread = f" ± {row['sd']:.3f}" if row["sd"] is not None else ""
             rows[row["group"]][score] = f"{row['mean']:.3f}{spread}{mark}"
     return [{**rows[t], **{s: rows[t].get(s) for s in scores}} for t in dict.fromkeys([*order, *names])]
+
+
+def names_of(groups: Sequence[Run]) -> list[str]:
+    """The scores of these runs: those that need factors, then those that need none."""
+    known = {name for run in groups for name in scores_of(run)}
+    free = [name for name in LABEL_FREE if any(scores_by_seed(run, name) for run in groups)]
+    return [*sorted(name for name in known if is_supervised(name)), *free]
+
+
+def standings(groups: Sequence[Run]) -> list[Row]:
+    """A row per score: the groups in its order, with mean and spread; those no worse than noise are said to be so."""
+    rows = []
+    for score in names_of(groups):
+        found = compare(groups, score)
+        noise = {pair["worse"] for pair in found.pairs if pair["verdict"] == "noise"}
+        said = []
+        for group in found.groups:
+            spread = f" ± {group['sd']:.3f}" if group["sd"] is not None else ""
+            said.append(f"{group['group']} {group['mean']:.3f}{spread}{' (noise)' * (group['group'] in noise)}")
+        rows.append({"score": score, "better": found.best, "order, the best first": " · ".join(said)})
+    return rows
 
 
 def _pair(values: dict[str, dict[int, float]], better: str, worse: str) -> Row:

@@ -245,12 +245,26 @@ def claims(given: argparse.Namespace) -> int:
 
 def study(given: argparse.Namespace) -> int:
     """`unbraid study FILE`."""
+    from unbraid.report.glossary import HEADLINES
     from unbraid.studies import run_study
 
-    table, report_file = run_study(given.file, given.out, given.processes)
-    print_table(table, given.json)
-    if not given.json:
-        print(report_file)
+    study = run_study(given.file, given.out, given.processes)
+    if given.json:
+        print(json.dumps(study._asdict(), indent=1, default=str))
+        return 0
+    shown = [*HEADLINES[:4], "dci"]
+    scores = {row["score"] for row in study.board} - set(shown)
+    print_table([{k: v for k, v in row.items() if k not in scores} for row in study.rows], False)
+    if study.board:
+        print(
+            "\nwho leads, by the mean over seeds; (noise): no worse than the best beyond noise, by a paired rank test"
+        )
+        print_table(study.board, False)
+        print("\ndo scores without labels prefer the same runs as those with labels? (rank correlation over runs)")
+        print_table(study.agreement, False)
+    for note in study.notes:
+        print(f"! {note}")
+    print(study.report)
     return 0
 
 

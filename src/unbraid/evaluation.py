@@ -135,6 +135,13 @@ def score_all(given: dict[str, Any], wanted: Sequence[str]) -> tuple[dict[str, S
     return scores, skipped
 
 
+def unscored(run: Run, wanted: Sequence[str] | None) -> list[str]:
+    """Of the wanted measures, or of all, those that the run's results neither have nor say why not."""
+    path = run.path / "results.json"
+    found = json.loads(path.read_text()) if path.exists() else {"scores": {}}
+    return [n for n in wanted or all_measures() if n not in found["scores"] and n not in found.get("skipped", {})]
+
+
 def all_measures() -> list[str]:
     """What is computed if nothing is asked for: every metric but the slow ones, and every measure of geometry."""
     return [n for n in catalog.names("metrics") if not catalog.constant("metrics", n, "SLOW", False)] + catalog.names(

@@ -16,12 +16,16 @@ from __future__ import annotations
 import itertools
 import warnings
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from unbraid import catalog, storage
 from unbraid.errors import Notice, UserError, unknown
 from unbraid.seeds import seed_numbers
 
+if TYPE_CHECKING:
+    from unbraid.runs import Run
+
+Row = dict[str, Any]
 SHARED = ("processes", "metrics", "runs", "out")
 WHICH = ("seed", "seeds")  # a count or a list of their own, and no axis
 
@@ -87,10 +91,21 @@ def _metrics(path: Path, told: Any) -> list[str]:
     return list(dict.fromkeys(names))
 
 
-def run_study(path: Path, out: Path | None, processes: int | None) -> tuple[list[dict[str, Any]], Path]:
-    """Train what is missing, score it, and give a row per configuration and the file of the report."""
+class Study(NamedTuple):
+    """What a study came to: a row per configuration, the report, and who leads in which score."""
+
+    rows: list[Row]
+    report: Path
+    board: list[Row]
+    agreement: list[Row]
+    notes: tuple[str, ...]
+
+
+def run_study(path: Path, out: Path | None, processes: int | None) -> Study:
+    """Train what is missing, score it, compare the configurations and write the report."""
     import unbraid
-    from unbraid.evaluation import evaluate
+    from unbraid.choosing import rank_runs, standings
+    from unbraid.evaluation import evaluate, unscored
     from unbraid.loop import stop_words
     from unbraid.printing import status
     from unbraid.report import write_report
@@ -104,13 +119,14 @@ def run_study(path: Path, out: Path | None, processes: int | None) -> tuple[list
     together = at_once(whole.get("processes") if processes is None else processes)
     if together > 1:
         run_jobs(apart(jobs), together)
-    rows, runs = [], list[Path]()
+    rows, runs, groups = [], list[Path](), list[Run]()
     varied = [k for k in dict.fromkeys(k for j in jobs for k in j) if len({str(j.get(k)) for j in jobs}) > 1]
     for job in jobs:
         run = unbraid.train(**job)
+        groups.append(run)
         for member in run.members:
-            if not (member.path / "results.json").exists():
-                evaluate(member, metrics=whole.get("metrics"))
+            if missing := unscored(member, whole.get("metrics")):
+                evaluate(member, metrics=missing if whole.get("metrics") else None)
             if member.status == "stopped":
                 warnings.warn(stop_words(member.path, member.state), Notice, stacklevel=2)
         runs += [member.path for member in run.members]
@@ -126,4 +142,8 @@ def run_study(path: Path, out: Path | None, processes: int | None) -> tuple[list
                 **scores,
             }
         )
-    return rows, write_report(list(dict.fromkeys(runs)), folder / "report.html")
+    report = write_report(list(dict.fromkeys(runs)), folder / "report.html")
+    if len(groups) == 1:
+        return Study(rows, report, [], [], ())
+    ranking = rank_runs(groups)
+    return Study(rows, report, standings(groups), ranking.agreement, ranking.notes)
