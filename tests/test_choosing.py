@@ -12,7 +12,7 @@ from unbraid.choosing import compare, leaderboard, rank_runs
 from unbraid.errors import UserError
 from unbraid.metrics import udr
 from unbraid.run_scores import is_supervised, scores_by_seed, titles
-from unbraid.runs import Run
+from unbraid.runs import IDENTITY, Run
 from unbraid.significance import holm, signed_rank_p
 
 CAUSES = np.random.default_rng(0).normal(size=(1500, 3))
@@ -25,7 +25,15 @@ def fake_group(out, name, scores, *, mix=None, rows=None, **config):
     for seed in range(count):
         folder = out / name / f"seed-{seed}"
         folder.mkdir(parents=True)
-        told = {"method": "beta_vae", "data": "sprites", "net": "conv", "options": {}, "steps": 10, **config}
+        told = {
+            **dict.fromkeys(IDENTITY),
+            "method": "beta_vae",
+            "data": "sprites",
+            "net": "conv",
+            "options": {},
+            "steps": 10,
+            **config,
+        }
         (folder / "config.yaml").write_text(yaml.safe_dump({**told, "seed": seed}))
         found = {
             score: {"value": values[seed], "best": OUTSIDE[score], "ceiling": None, "chance": None}

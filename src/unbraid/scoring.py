@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 from unbraid import catalog
-from unbraid.errors import UserError, unknown
+from unbraid.errors import Notice, UserError, unknown
 from unbraid.factors import Factor
 from unbraid.metrics import Score, bootstrap, check
 from unbraid.tables import header_row, read_codes, read_factors
@@ -38,13 +39,25 @@ def scores_of(
         Factor(name, 0 if kind == "continuous" else len(set(column)), kind)
         for name, kind, column in zip(names, chosen, values.T.tolist(), strict=True)
     ]
+    refused: dict[str, UserError] = {}
     for name in metrics or sorted(known, key=lambda name: catalog.constant("metrics", name, "SECONDS", 0)):
         measure = catalog.load("metrics", name)
         supervised = "factors" in wanting(name, ())
         arrays = [array, values] if supervised else [array]
         options: dict[str, Any] = {"kinds": described} if supervised else {}
-        score = bootstrap(measure, *arrays, repeats=repeats, **options) if repeats else measure(*arrays, **options)
+        try:
+            score = bootstrap(measure, *arrays, repeats=repeats, **options) if repeats else measure(*arrays, **options)
+        except UserError as error:
+            # Of all scores, one that cannot say anything of these factors does not stop the others.
+            if metrics:
+                raise
+            refused[name] = error
+            continue
         yield from score.apart(name).items()
+    if refused.keys() >= {name for name in known if "factors" in wanting(name, ())}:
+        raise next(iter(refused.values()))
+    for name, error in refused.items():
+        warnings.warn(f"{name} left out: {error}", Notice, stacklevel=2)
 
 
 def wanting(name: str, held: Sequence[str]) -> list[str]:

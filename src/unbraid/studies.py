@@ -119,7 +119,8 @@ def run_study(path: Path, out: Path | None, processes: int | None) -> Study:
     together = at_once(whole.get("processes") if processes is None else processes)
     if together > 1:
         run_jobs(apart(jobs), together)
-    rows, runs, groups = [], list[Path](), list[Run]()
+    rows, runs = [], list[Path]()
+    groups: list[Run] = []
     varied = [k for k in dict.fromkeys(k for j in jobs for k in j) if len({str(j.get(k)) for j in jobs}) > 1]
     for job in jobs:
         run = unbraid.train(**job)

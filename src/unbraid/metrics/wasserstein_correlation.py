@@ -35,15 +35,16 @@ def wasserstein_correlation(codes: Any) -> Score:
     """
     codes = table(codes, "codes")
     covariance = np.atleast_2d(np.cov(codes, rowvar=False))
-    scale = np.sqrt(covariance.diagonal())
-    # (D C)^(1/2) has the trace of the root of the symmetric D^(1/2) C D^(1/2).
-    spectrum = np.linalg.eigvalsh(scale[:, None] * covariance * scale)
     trace = float(covariance.trace())
-    distance = max(0.0, 2 * trace - 2 * float(np.sqrt(np.maximum(spectrum, 0)).sum()))
+    shares = covariance / (trace or 1.0)  # in units of their own, large codes do not overflow below
+    scale = np.sqrt(shares.diagonal())
+    # (D C)^(1/2) has the trace of the root of the symmetric D^(1/2) C D^(1/2).
+    spectrum = np.linalg.eigvalsh(scale[:, None] * shares * scale)
+    normalised = max(0.0, 2 - 2 * float(np.sqrt(np.maximum(spectrum, 0)).sum())) if trace > 0 else 0.0
     warnings = [w for w in usual_warnings(codes, codes[:, :0], None) if "second best" not in w]
     return Score(
-        value=distance,
-        facets={"normalised": distance / trace if trace > 0 else 0.0},
+        value=normalised * trace,
+        facets={"normalised": normalised},
         parts={"covariance": covariance},
         settings={"samples": len(codes), "latents": codes.shape[1]},
         warnings=tuple(warnings),

@@ -6,7 +6,7 @@ from typing import Any
 
 from unbraid.claims import Bench, Cell, above, below, values
 
-SCORES = ("disentanglement_score", "distance_to_orthogonality", "ima_contrast", "active_units")
+SCORES = ("disentanglement_score", "distance_to_orthogonality", "ima_contrast")
 TRAIN_SHARE = 0.8
 SQUARES = {"linear": ("linear_square", "linear", 1e-4), "nonlinear": (
     "nonlinear_square", "mlp:encoder=60-40-20,decoder=60-40-20,activation=tanh", 1e-3)}  # fmt: skip

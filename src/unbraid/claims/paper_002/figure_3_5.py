@@ -17,7 +17,7 @@ SHOWN = 4  # restarts in the figure, as in the thesis
 def run(bench: Bench) -> Outcome:
     """The trainings of Table 3.4, looked at through the angle of the first latent to the square's own axes."""
     jobs = {str(ratio): square(bench, "linear", data=f"linear_square:ratio={ratio}") for ratio in RATIOS}
-    runs = bench.train(jobs, metrics=("distance_to_orthogonality", "disentanglement_score", "active_units"))
+    runs = bench.train(jobs, metrics=("distance_to_orthogonality", "disentanglement_score"))
     angles = {ratio: [angle(member) for member in runs[str(ratio)].members] for ratio in RATIOS}
     figures = []
     for place, member in enumerate(runs["1.0"].members[:SHOWN]):
