@@ -56,8 +56,8 @@ def scores_of(
         yield from score.apart(name).items()
     if refused.keys() >= {name for name in known if "factors" in wanting(name, ())}:
         raise next(iter(refused.values()))
-    for name, error in refused.items():
-        warnings.warn(f"{name} left out: {error}", Notice, stacklevel=2)
+    for name, reason in refused.items():
+        warnings.warn(f"{name} left out: {reason}", Notice, stacklevel=2)
 
 
 def wanting(name: str, held: Sequence[str]) -> list[str]:
