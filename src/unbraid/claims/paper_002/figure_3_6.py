@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -47,7 +48,7 @@ def run(bench: Bench) -> Outcome:
     notes = [
         f"rank correlation per seed: {', '.join(f'{r:.2f}' for r in ranks)}. Rows of the picture are latents from the least noisy, "
         "columns z_mean - 2.5 e_i to z_mean + 2.5 e_i; the file ending in -pca shows linear eigenpictures beside it.",
-        f"data: {name}; the thesis uses CelebA.",
+        f"data: {Path(name).name}; the thesis uses CelebA.",
     ]
     return Outcome([], orderings, budget(jobs), figures=[*figures, str(classical)], notes=notes)
 
