@@ -22,11 +22,8 @@ DRAWN = {
     "dsprites": ("sprites:positions=16,pixels=32", 5),
     "shapes3d": ("rooms:floors=5,walls=5,objects=5,scales=4,orientations=5,pixels=32", 6),
 }
-# A picture of a quarter of the pixels outweighs a quarter of the regularisation, roughly.
-REDUCED: dict[str, dict[str, dict[str, float]]] = {
-    "dsprites": {BASELINE: {}, "beta_vae": {"beta": 3.0}, "factor_vae": {"gamma": 10.0}, "beta_tcvae": {"beta": 4.0}},
-    "shapes3d": {BASELINE: {}, "beta_vae": {"beta": 8.0}, "factor_vae": {"gamma": 7.0}, "beta_tcvae": {"beta": 8.0}},
-}  # fmt: skip
+# Colour pictures of a quarter of the pixels are outweighed by a quarter of the regularisation; the sprites keep Table 4.1.
+REDUCED = {**PAPER, "shapes3d": {BASELINE: {}, "beta_vae": {"beta": 8.0}, "factor_vae": {"gamma": 7.0}, "beta_tcvae": {"beta": 8.0}}}  # fmt: skip
 SMALL_CRITIC = {"critic_width": 200, "critic_depth": 4}
 
 
@@ -75,6 +72,6 @@ def table(bench: Bench, score: str, published: Published) -> Outcome:
         notes.append(
             "Stand-ins that fit two cores: " + " and ".join(f"{name} for {data}" for data, (name, _) in DRAWN.items())
             + ", fully connected networks, 512,000 samples where the thesis shows 19.2 million to convolutions; "
-            "regularisation is weaker, as the pictures are smaller. Orderings carry over, numbers need not."
+            "beta is 8 for the rooms, whose pictures have a quarter of the pixels. Orderings carry over, numbers need not."
         )  # fmt: skip
     return Outcome(cells, orderings, budget(jobs), notes=notes)
