@@ -13,7 +13,7 @@ $(READY): pyproject.toml constraints.txt
 demo: $(READY)
 	@echo "Training a beta-VAE on sprites drawn here, for a minute or two (no download) …"
 	@run=$$($(BIN)/unbraid train beta_vae sprites:pixels=32,positions=16 --net mlp:encoder=400-400,decoder=400-400 \
-	    --latents 6 --beta 3 --batch-size 128 --steps 5000 --probe-every 100 --out runs | tail -n 1) && \
+	    --latents 6 --beta 6 --batch-size 128 --steps 5000 --probe-every 100 --out runs | tail -n 1) && \
 	$(BIN)/unbraid evaluate $$run && $(BIN)/unbraid report $$run | sed 's/^/Open this report in a browser: /'
 
 test: $(READY)

@@ -18,5 +18,11 @@ stored = np.load(run / "pictures.npz")
 grid_png(stored["traversals"][:LATENTS], here / "traversals.png", scale=2)
 browser = shutil.which("chromium") or shutil.which("google-chrome") or sys.exit("no chromium here")
 page = (run / "report.html").resolve().as_uri()
-options = ["--headless", "--no-sandbox", "--hide-scrollbars", "--force-device-scale-factor=1.5", "--window-size=1000,900"]
+options = [
+    "--headless",
+    "--no-sandbox",
+    "--hide-scrollbars",
+    "--force-device-scale-factor=1.5",
+    "--window-size=1000,900",
+]
 subprocess.run([browser, *options, f"--screenshot={here / 'report.png'}", page], check=True, capture_output=True)

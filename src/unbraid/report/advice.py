@@ -11,14 +11,16 @@ from typing import NamedTuple
 import numpy as np
 
 from unbraid.report.folder import Run
+from unbraid.report.glossary import inline
 from unbraid.report.latents import haar, latents_of, polarisation
 from unbraid.report.numbers import floats, number, show
 
+RANK = ("alarm", "warn", "note", "score")
 LIMIT = 0.03  # share of the KL below which a code counts as polarized
 
 
 class Advice(NamedTuple):
-    """One sentence or two, and how much it matters: `alarm`, `warn` or `note`."""
+    """One sentence or two, and how much it matters: `alarm`, `warn` or `note`; `score` is about how to read a score."""
 
     level: str
     words: str
@@ -27,12 +29,15 @@ class Advice(NamedTuple):
 def advise(run: Run) -> list[Advice]:
     """Everything to say about one run, what matters most first."""
     found = [*_ending(run), *_latents(run), *_regime(run), *_curves(run), *_geometry(run)]
-    found += [Advice("warn", sentence) for score in run.scores.values() for sentence in score.warnings]
+    about: dict[str, list[str]] = {}
+    for name, score in run.scores.items():
+        for pitfall in score.warnings:
+            about.setdefault(pitfall, []).append(inline(name))
+    found += [Advice("score", f"{', '.join(names)}: {pitfall}") for pitfall, names in about.items()]
     found += [Advice("note", sentence) for sentence in run.notes]
     if not run.scores:
         found.append(Advice("note", "This run has no scores yet: evaluate it to see how disentangled it is."))
-    rank = ("alarm", "warn", "note")
-    return sorted(dict.fromkeys(found), key=lambda advice: rank.index(advice.level))
+    return sorted(dict.fromkeys(found), key=lambda advice: RANK.index(advice.level))
 
 
 ANECDOTE = Advice("note", "One seed is an anecdote: train several seeds before you believe a difference.")

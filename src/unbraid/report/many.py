@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from unbraid.report.advice import advise
+from unbraid.report.advice import RANK, advise
 from unbraid.report.bars import strip
 from unbraid.report.curves import term_figures
 from unbraid.report.folder import Run
@@ -104,7 +104,7 @@ def shared_advice(group: Group) -> Safe:
         for advice in advise(run):
             about.setdefault((advice.level, advice.words), []).append(run.seed)
     lines = []
-    for (level, words), seeds in sorted(about.items(), key=lambda item: ("alarm", "warn", "note").index(item[0][0])):
+    for (level, words), seeds in sorted(about.items(), key=lambda item: RANK.index(item[0][0])):
         whose = "" if len(seeds) == len(group) else f" (seed{'s' if len(seeds) > 1 else ''} {', '.join(seeds)})"
         lines.append((level, words + whose))
     return bullet(lines) if lines else tag("p", "Nothing stands out.")

@@ -10,6 +10,7 @@ from unbraid.report.glossary import HEADLINES, ordered, word
 from unbraid.report.latents import among_active, haar, latents_of
 from unbraid.report.markup import Safe, join, table, tag
 from unbraid.report.numbers import MISSING, number, plain, show
+from unbraid.report.page import fold
 
 
 def cards(run: Run, level: int) -> Safe:
@@ -119,7 +120,15 @@ def _sentence(words: str) -> str:
 
 
 def bullet(sentences: Sequence[tuple[str, str]]) -> Safe:
-    """Warnings as a list, how much each matters said in a word."""
+    """Warnings as a list, how much each matters said in a word; what is about single scores is there to open."""
     names = {"alarm": "Problem.", "warn": "Check.", "note": "Note."}
-    items = (tag("li", tag("b", names[level]), " ", _sentence(words), class_=level) for level, words in sentences)
-    return tag("ul", join(items), class_="advice")
+    items = [
+        tag("li", tag("b", names[level]), " ", _sentence(words), class_=level)
+        for level, words in sentences
+        if level in names
+    ]
+    read = [tag("li", _sentence(words), class_="note") for level, words in sentences if level not in names]
+    title = f"{len(read)} remark{'s' * (len(read) > 1)} on how to read single scores"
+    return join(
+        [tag("ul", join(items), class_="advice"), fold(title, tag("ul", join(read), class_="advice")) if read else ""]
+    )
