@@ -23,7 +23,7 @@ def run(bench: Bench) -> Outcome:
     collapse = linear_closed_form(COVARIANCE, 1e-3, 2).collapse
     predicted = [int(linear_closed_form(COVARIANCE, beta, 2).active.sum()) for beta in BETAS]
     found = [[int(v) for v in alive(runs[str(beta)])] for beta in BETAS]
-    marks = [Mark(float(c), f"collapse {c:.3f}") for c in collapse]
+    marks = [Mark(float(c), f"{c:.2f}") for c in collapse]
     figures = draw(bench, runs, BETAS, "linear square", marks)
     score = {beta: float(np.mean(values(runs[str(beta)], "disentanglement_score"))) for beta in BETAS}
     orderings = {
