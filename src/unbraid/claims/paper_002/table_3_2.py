@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import torch
 
@@ -69,7 +71,7 @@ def predicted_error(data: str, beta: float) -> float:
     return float(noise.sum() / -np.log(noise).sum())
 
 
-def judged(runs: dict, published: dict[str, float], words: str, floor: float = 5.0) -> Outcome:
+def judged(runs: dict[str, Any], published: dict[str, float], words: str, floor: float = 5.0) -> Outcome:
     """Cells in percent, and the conclusion: the regime holds for most of the training."""
     cells = [
         Cell(
@@ -81,6 +83,14 @@ def judged(runs: dict, published: dict[str, float], words: str, floor: float = 5
         for label, percent in published.items()
     ]
     orderings = {f"{cell.name[:-2]}: polarized for most of the time (over 90 %)": cell.mean > 90 for cell in cells}
-    return Outcome(
-        cells, orderings, words, notes=["The thesis prints no spread; within 5 points counts as reproduced."]
-    )
+    seen = [f"{label} {' → '.join(f'{100 * d:.1f}' for d in course(run))}" for label, run in runs.items()]
+    return Outcome(cells, orderings, words, notes=[
+        "The thesis prints no spread; within 5 points counts as reproduced.",
+        f"Delta in % after a tenth, half and all of the training, mean over seeds: {'; '.join(seen)}.",
+    ])  # fmt: skip
+
+
+def course(run: Any) -> list[float]:
+    """Delta after a tenth, half and all of the training, mean over seeds."""
+    found = [member.results["scores"]["polarized_regime"]["parts"]["delta"] for member in run.members]
+    return [sum(delta[at] for delta in found) / len(found) for at in (len(found[0]) // 10, len(found[0]) // 2, -1)]
