@@ -20,7 +20,7 @@ def train(words: list[str], examples: str) -> int:
     """`unbraid train METHOD DATA --option value …`: options of the training and of the method alike."""
     shared = [o for o in catalog.function_options("training", "train") if o.name not in ("method", "data", "options")]
     named, said = _sort(words, {o.name for o in shared if o.default == "False"})
-    own = [o for o in catalog.entry("methods", named[0]).options if o.name != "net"] if named else []
+    own = catalog.method_options(named[0]) if named else []
     if not words or any(w in ("-h", "--help") for w in words):
         print(_train_help(named[0] if named else "METHOD", own, shared, examples))
         return 0
