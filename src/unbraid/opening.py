@@ -25,7 +25,7 @@ def open_name(text: str) -> Data:
         return _open_named(name, options)
     path, _, options = text.rpartition(":")
     if options.partition("=")[0] in _shared() and datafiles.is_path(path):
-        given = _given(path, options, _shared())
+        given = _complete(_given(path, options, _shared()))
         return _with_shared(datafiles.open_path(path, given.get("group", "")), given)
     if datafiles.is_path(text):
         return datafiles.open_path(text)
@@ -50,6 +50,15 @@ def _given(name: str, text: str, known: Mapping[str, catalog.Option]) -> dict[st
     return given
 
 
+def _complete(shared: dict[str, Any]) -> dict[str, Any]:
+    """Refuse a background of nothing before anything is read."""
+    others = [key for key in GROUPING if key in shared]
+    if others and "group" not in shared:
+        said = f"{others[0]}={shared[others[0]]}"
+        raise UserError(f"{said}: say which column, as in group=COLUMN,{said}")
+    return shared
+
+
 def _with_shared(data: Data, options: Mapping[str, Any]) -> Data:
     if not options:
         return data
@@ -68,11 +77,12 @@ def _open_named(name: str, text: str) -> Data:
     own = {option.name: option for option in catalog.entry("data", name).options}
     shared = {key: option for key, option in _shared().items() if key not in own}
     given = _given(name, text, {**own, **shared})
+    told = _complete({key: value for key, value in given.items() if key in shared})
     missing = [key for key, option in own.items() if option.default is None and key not in given]
     if missing:
         raise UserError(f"{name} needs the option {missing[0]}, as in {name}:{missing[0]}=...")
     data = _open_plain(name, member, {key: value for key, value in given.items() if key in own})
-    return _with_shared(data, {key: value for key, value in given.items() if key in shared})
+    return _with_shared(data, told)
 
 
 def _open_plain(name: str, member: Callable[..., Any], given: Mapping[str, Any]) -> Data:
