@@ -19,3 +19,17 @@ def square():
     from unbraid.data import open_data
 
     return open_data("linear_square:samples=1000")
+
+
+@pytest.fixture(scope="session")
+def fitting(square):
+    """The small square, or two of them in groups: what a method of the library can be trained on."""
+    from unbraid import catalog
+    from unbraid.data import open_data
+
+    several = open_data({"target": "linear_square:samples=1000", "background": "linear_square:samples=900,seed=1"})
+
+    def data(method):
+        return square if set(catalog.load("methods", method).needs) <= {"x", "noise"} else several
+
+    return data

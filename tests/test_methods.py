@@ -1,6 +1,7 @@
 """What every method in the folder must be, and what a user's own method must be to pass as one."""
 
 import inspect
+from pathlib import Path
 
 import pytest
 import torch
@@ -10,8 +11,10 @@ from unbraid.ensembles import Ensemble, Single
 from unbraid.methods import Method
 from unbraid.networks import open_net
 
-METHODS = catalog.names("methods")
+OWN = sorted(map(str, (Path(__file__).parent / "own").glob("*.py")))  # of more than single samples
+METHODS = [*catalog.names("methods"), *OWN]
 SHAPE = (1, 8, 8)
+DOMAINS = ("one", "two")
 NARROW = {"critic_width": 16}  # what would only make the tests slow
 OPTIONS = {  # options that change what a method is
     "beta_vae:auto": {"beta": "auto:2"},
@@ -22,17 +25,23 @@ OPTIONS = {  # options that change what a method is
 
 
 def made(name, seed=0, **options):
+    """A small method; whatever of these settings it has."""
     name, options = name.partition(":")[0], {**OPTIONS.get(name, {}), **options}
-    known = [option.name for option in catalog.entry("methods", name).options]
-    options |= {option: value for option, value in NARROW.items() if option in known}
+    kind = catalog.load("methods", name)
+    known = inspect.signature(kind).parameters
+    small = {**NARROW, "latents": 3, "domains": DOMAINS, **options}
     torch.manual_seed(seed)
-    return catalog.load("methods", name)(open_net("mlp:encoder=16,decoder=16", SHAPE, "unit"), 3, **options)
+    net = open_net("mlp:encoder=16,decoder=16", SHAPE, "unit")
+    return kind(net, **{option: value for option, value in small.items() if option in known})
 
 
 def batch(method, count=32, seed=1):
+    """What the method needs of a batch, made of noise."""
     generator = torch.Generator().manual_seed(seed)
-    x = torch.rand(count, *SHAPE, generator=generator)
-    return {"x": x, "noise": torch.randn(count, method.noise, generator=generator)}
+    draws = {entry: torch.rand(count, *SHAPE, generator=generator) for entry in ("x", "background", "x2")}
+    draws["domain"] = torch.randint(len(DOMAINS), (count,), generator=generator)
+    given = {entry: draws[entry] for entry in method.needs if entry != "noise"}
+    return {**given, "noise": torch.randn(count, method.noise, generator=generator)}
 
 
 @pytest.mark.parametrize("name", METHODS)
@@ -41,7 +50,7 @@ def test_options_are_documented_and_default(name):
     assert entry.summary
     for option in entry.options:
         assert option.text, f"{name}: option {option.name} has no line under Arguments"
-        assert option.name == "net" or option.default is not None
+        assert option.name in catalog.FILLED_IN or option.default is not None
 
 
 @pytest.mark.parametrize("name", METHODS)
@@ -49,10 +58,12 @@ def test_shapes_and_finite_terms(name):
     method = made(name)
     given = batch(method)
     codes = method.encode(given["x"])
-    assert codes.shape == (32, 3)
+    assert codes.shape == (32, method.latents)
     assert method.decode(codes).shape == given["x"].shape
-    assert method.posterior(given["x"]).variance.shape == (32, 3)
+    assert method.posterior(given["x"]).variance.shape == (32, method.latents)
     assert set(method.blocks) and all(isinstance(block, slice) for block in method.blocks.values())
+    named = [place for block in method.blocks.values() for place in range(method.latents)[block]]
+    assert sorted(named) == list(range(method.latents)), "every latent belongs to one block"
     for update in method.updates():
         terms = update.loss(given, 0)
         assert "loss" in terms
@@ -158,5 +169,5 @@ def test_nothing_random_but_the_noise(name):
 @pytest.mark.parametrize("name", METHODS)
 def test_constructor_takes_a_net_first(name):
     parameters = list(inspect.signature(catalog.load("methods", name).__init__).parameters)
-    assert parameters[:3] == ["self", "net", "latents"]
+    assert parameters[:2] == ["self", "net"]
     assert issubclass(catalog.load("methods", name), Method)

@@ -60,7 +60,8 @@ class Cut(Exception):
     pass
 
 
-METHODS = [*catalog.names("methods"), "beta_vae:auto"]
+OWN_FILES = sorted(map(str, (Path(__file__).parent / "own").glob("*.py")))  # of more than single samples
+METHODS = [*catalog.names("methods"), "beta_vae:auto", *OWN_FILES]
 
 
 def options_of(method, **options):
@@ -74,10 +75,11 @@ def options_of(method, **options):
 
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("seeds", [[0], [0, 1]])
-def test_cut_anywhere_and_resumed_is_bit_identical(square, out, monkeypatch, method, seeds):
+def test_cut_anywhere_and_resumed_is_bit_identical(fitting, out, monkeypatch, method, seeds):
     options = options_of(method, steps=40, seeds=seeds, save_seconds=0, optimiser="adagrad", clip=1.0)
     method = method.partition(":")[0]
-    whole = unbraid.train(method, square, out=out / "whole", **options)
+    data = fitting(method)
+    whole = unbraid.train(method, data, out=out / "whole", **options)
     real = Loop.batch
     for place in (7, 33, 39):  # in the first block of noise, in the second, and before the last step
 
@@ -88,9 +90,9 @@ def test_cut_anywhere_and_resumed_is_bit_identical(square, out, monkeypatch, met
 
         monkeypatch.setattr(Loop, "batch", batch)
         with pytest.raises(Cut):
-            unbraid.train(method, square, out=out / "cut", **options)
+            unbraid.train(method, data, out=out / "cut", **options)
     monkeypatch.setattr(Loop, "batch", real)
-    run = unbraid.train(method, square, out=out / "cut", **options)
+    run = unbraid.train(method, data, out=out / "cut", **options)
     for ours, theirs in zip(run.members, whole.members, strict=True):
         assert same(weights(ours), weights(theirs))
         assert [r["terms"] for r in ours.history] == [r["terms"] for r in theirs.history]
@@ -188,14 +190,21 @@ def has_compiler():
 @pytest.mark.skipif(not has_compiler(), reason="no C++ compiler here: the compiled step cannot be compared")
 @pytest.mark.parametrize(
     ("method", "seeds"),
-    [("beta_vae", [0]), ("beta_vae:auto", [0, 1]), ("factor_vae", [0, 1]), ("annealed_vae", [0])],
+    [
+        ("beta_vae", [0]),
+        ("beta_vae:auto", [0, 1]),
+        ("factor_vae", [0, 1]),
+        ("annealed_vae", [0]),
+        *((file, [0, 1]) for file in OWN_FILES),
+    ],
 )
-def test_compiled_is_eager_up_to_rounding(square, out, method, seeds):
+def test_compiled_is_eager_up_to_rounding(fitting, out, method, seeds):
     options = options_of(method, seeds=seeds, steps=60, out=out)
     method = method.partition(":")[0]
-    eager = unbraid.train(method, square, **options)
+    data = fitting(method)
+    eager = unbraid.train(method, data, **options)
     torch._dynamo.utils.counters.clear()
-    compiled = unbraid.train(method, square, compile=True, **options)
+    compiled = unbraid.train(method, data, compile=True, **options)
     updates = len(eager.members[0].method.updates())
     assert torch._dynamo.utils.counters["stats"]["unique_graphs"] == updates, "a step was compiled again"
     for ours, theirs in zip(eager.members, compiled.members, strict=True):
@@ -205,11 +214,12 @@ def test_compiled_is_eager_up_to_rounding(square, out, method, seeds):
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_half_precision_is_near_and_the_weights_stay_whole(square, out, method):
+def test_half_precision_is_near_and_the_weights_stay_whole(fitting, out, method):
     options = options_of(method, seeds=2, steps=20, out=out)
     method = method.partition(":")[0]
-    whole = unbraid.train(method, square, **options)
-    half = unbraid.train(method, square, precision="bf16", **options)
+    data = fitting(method)
+    whole = unbraid.train(method, data, **options)
+    half = unbraid.train(method, data, precision="bf16", **options)
     for ours, theirs in zip(half.members, whole.members, strict=True):
         assert all(w.dtype == torch.float32 for w in weights(ours).values())
         first, exact = (run.history[0]["terms"] for run in (ours, theirs))

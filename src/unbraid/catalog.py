@@ -26,7 +26,9 @@ ROOMS = {
     "networks": "network",
     "metrics": "metric",
     "geometry": "geometry measure",
+    "views": "view",
 }
+FILLED_IN = ("net", "domains")  # keywords of methods that are no options: they follow from the networks and the data
 
 
 @dataclass(frozen=True)
@@ -87,6 +89,11 @@ def entry(room: str, name: str) -> Entry:
     else:
         options = next((entry(room, parent).options for parent in _parents(tree, node, room)), ())
     return Entry(path.stem, path, summary, node.name, options)
+
+
+def method_options(name: str) -> list[Option]:
+    """The options of a method, without what is filled in."""
+    return [option for option in entry("methods", name).options if option.name not in FILLED_IN]
 
 
 def constant(room: str, name: str, what: str, default: Any) -> Any:
@@ -200,7 +207,7 @@ def given(option: Option, value: Any) -> Any:
 
 def refuse_others(option: str, method: str) -> None:
     """Say whose option it is that this method does not have, if it is another's."""
-    owners = [name for name in names("methods") if any(o.name == option for o in entry("methods", name).options)]
+    owners = [name for name in names("methods") if any(o.name == option for o in method_options(name))]
     if owners:
         raise UserError(f"{method} has no option {option}: {', '.join(owners)} {'have' if owners[1:] else 'has'} it")
 

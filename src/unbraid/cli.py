@@ -26,6 +26,8 @@ EXAMPLES = {
   unbraid train beta_vae sprites:pixels=32,positions=16 --latents 6
   unbraid train vae measurements.csv --net mlp:encoder=64-64,decoder=64-64
   unbraid train ./my_method.py photos/ --precision bf16
+  unbraid train ./my_method.py --target cases.npy --background controls.npy
+  unbraid train ./my_method.py --domain mnist --domain fashion_mnist
   unbraid train beta_vae --help                    the options of a method""",
     "evaluate": "examples:\n  unbraid evaluate runs/beta_vae-sprites-…/seed-0\n  unbraid evaluate RUN --metrics mig --json",
     "score": """examples:

@@ -11,24 +11,28 @@ from pathlib import Path
 from typing import Any
 
 from unbraid import catalog, storage
-from unbraid.errors import Notice, UserError, unknown
+from unbraid.asking import groups, help_of, options, sort
+from unbraid.errors import Notice, UserError
 from unbraid.printing import Row, ledger_rows, list_rows, print_rows, print_table, score_row, summary_rows
-from unbraid.seeds import seed_numbers
 
 
 def train(words: list[str], examples: str) -> int:
     """`unbraid train METHOD DATA --option value …`: options of the training and of the method alike."""
     shared = [o for o in catalog.function_options("training", "train") if o.name not in ("method", "data", "options")]
-    named, said = _sort(words, {o.name for o in shared if o.default == "False"})
-    own = [o for o in catalog.entry("methods", named[0]).options if o.name != "net"] if named else []
+    named, said = sort(words, {o.name for o in shared if o.default == "False"})
+    said, data = groups(said)
+    named = [*named[:1], data, *named[1:]] if named and data else named
+    own = catalog.method_options(named[0]) if named else []
     if not words or any(w in ("-h", "--help") for w in words):
-        print(_train_help(named[0] if named else "METHOD", own, shared, examples))
+        print(help_of(named[0] if named else "METHOD", own, shared, examples))
         return 0
     if len(named) < 2:
         raise UserError("train what on what? unbraid train METHOD DATA: see unbraid list methods, unbraid list data")
+    if data and named[2:]:
+        raise UserError(f"unexpected {named[2]!r}: --target, --background and --domain stand for DATA")
     if named[2:]:
         raise UserError(f"unexpected {named[2]!r}: beside method and data there are only options such as --steps 20000")
-    chosen = _options(said, named[0], own, shared)
+    chosen = options(said, named[0], own, shared)
     storage.check_folder(Path(chosen.get("out", "runs")), "--out")
 
     from unbraid.training import train as start
@@ -47,70 +51,6 @@ def _say_stopped(run: Any) -> bool:
     for member in stopped:
         warnings.warn(stop_words(member.path, member.state), Notice, stacklevel=2)
     return bool(stopped)
-
-
-def _sort(words: list[str], flags: set[str]) -> tuple[list[str], list[tuple[str, str | None]]]:
-    """Names, and options with their values, in whatever order they were said; a flag alone means true."""
-    named: list[str] = []
-    said: list[tuple[str, str | None]] = []
-    left = list(words)
-    while left:
-        word = left.pop(0)
-        if not word.startswith("-"):
-            named.append(word)
-            continue
-        name, equals, value = word.partition("=")
-        if name.removeprefix("--") in flags and not equals:
-            alone = not left or left[0].lower() not in ("true", "false")
-            said.append((name, "true" if alone else left.pop(0)))
-        else:
-            alone = not equals and (not left or left[0].startswith("--"))
-            said.append((name, value if equals else None if alone else left.pop(0)))
-    return named, said
-
-
-def _options(
-    said: list[tuple[str, str | None]], method: str, own: list[catalog.Option], shared: list[catalog.Option]
-) -> dict[str, Any]:
-    """What was said, as numbers where numbers are meant; what a method's own options may be, the method knows."""
-    from unbraid.workers import at_once
-
-    chosen: dict[str, Any] = {}
-    every = {o.name: o for o in [*own, *shared]}
-    for word, text in said:
-        name = word.removeprefix("--").replace("-", "_")
-        if name not in every:
-            catalog.refuse_others(name, method)
-            raise unknown("option", word, [f"--{k.replace('_', '-')}" for k in every])
-        if text is None:
-            raise UserError(f"{word} needs a value")
-        if name == "seeds":
-            values = [catalog.value_of(v) for v in text.split(",") if v]
-            chosen[name] = seed_numbers(values if "," in text or not values else values[0])
-        elif name == "processes":
-            chosen[name] = at_once(catalog.value_of(text))
-        else:
-            chosen[name] = catalog.value_of(text) if every[name] in own else catalog.given(every[name], text)
-    if "seed" in chosen and "seeds" in chosen:
-        raise UserError("give --seed or --seeds, not both: --seed 3 is one seed, --seeds 3 are seeds 0, 1 and 2")
-    return chosen
-
-
-def _train_help(method: str, own: list[catalog.Option], shared: list[catalog.Option], examples: str) -> str:
-    def lines(title: str, options: list[catalog.Option]) -> list[str]:
-        named = [f"  --{o.name.replace('_', '-'):<16} {o.text} [{o.default}]" for o in options]
-        return [f"{title}:", *named, ""] if named else []
-
-    about = (
-        catalog.entry("methods", method).summary if own else "Train a method on data; the last line is the run folder."
-    )
-    head = [f"usage: unbraid train {method} DATA [--option value …]", "", about, ""]
-    if not own:
-        head += ["METHOD is a name (unbraid list methods) or a file ./my_method.py; DATA is a name with options, a .npy,",
-                 ".npz or .csv file, or a folder of images. unbraid train METHOD --help adds the options of a method.", ""]  # fmt: skip
-    return "\n".join(
-        [*head, *lines(f"options of {method}", own), *lines("options of every training", shared), examples]
-    )
 
 
 def listing(given: argparse.Namespace) -> int:

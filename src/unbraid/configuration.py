@@ -14,9 +14,10 @@ from typing import Any
 import torch
 
 from unbraid import catalog, networks
-from unbraid.data import Data
+from unbraid.data import Data, drawn_fingerprint, is_named
 from unbraid.errors import UserError, unknown
 from unbraid.methods import Method
+from unbraid.views import needs_domains
 
 MOST_LATENTS = 100_000
 
@@ -24,7 +25,7 @@ MOST_LATENTS = 100_000
 def resolve(method: str, options: dict[str, Any]) -> dict[str, Any]:
     """Every option of a method: as given, or its default; unknown names are answered by the nearest."""
     signature = inspect.signature(catalog.load("methods", method).__init__)
-    known = {n: p.default for n, p in signature.parameters.items() if n not in ("self", "net")}
+    known = {n: p.default for n, p in signature.parameters.items() if n not in ("self", *catalog.FILLED_IN)}
     for name in options:
         if name not in known:
             raise unknown(f"option of {method}", name, [*known, *training_options()])
@@ -54,6 +55,12 @@ def _plain(value: Any, default: Any) -> Any:
         return value
     number = float(value)
     return number if isinstance(default, float) else int(number) if isinstance(default, int) else value
+
+
+def of_data(data: Data) -> dict[str, Any]:
+    """What the data decide of a method; groups only where there are any, so that they are no news to other runs."""
+    groups = {"groups": list(data.groups)} if data.groups else {}
+    return {"shape": list(data.shape), "pixels": data.pixels, **groups}
 
 
 def training_options() -> list[str]:
@@ -99,9 +106,14 @@ def build(
         raise UserError(
             f"{name}: {getattr(kind, '__name__', kind)} must be a class that extends unbraid.methods.Method"
         )
+    options = dict(config["options"])
+    if "domains" in inspect.signature(kind).parameters:
+        if not config.get("groups"):
+            raise needs_domains(config["method"])
+        options["domains"] = tuple(config["groups"])
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(config["seed"])
-        made = _made(name, lambda: kind(opened, **config["options"]))
+        made = _made(name, lambda: kind(opened, **options))
     return reset(made, config["seed"]) if fresh and isinstance(net, tuple | list) else made
 
 
@@ -135,16 +147,9 @@ def source(method: Any, data: Any, net: Any, opened: Data) -> str:
     if isinstance(method, Method):
         told += networks.fingerprint(method) + _settings(method)
     digest = hashlib.blake2b(told.encode(), digest_size=6).hexdigest() if told else ""
-    if not isinstance(data, str | Path) or isinstance(method, Method):
+    if not is_named(data) or isinstance(method, Method):
         return f"object-{digest}" if digest else "object"
     return digest or "name"
-
-
-def drawn_fingerprint(data: Data) -> str:
-    """Of data that were put together by hand: their length and a thousand of their samples."""
-    rows = torch.linspace(0, len(data) - 1, min(len(data), 1000)).long()
-    samples = data.draw(rows).cpu().contiguous().numpy()
-    return hashlib.blake2b(repr(len(data)).encode() + samples.tobytes(), digest_size=8).hexdigest()
 
 
 def _settings(method: Method) -> str:

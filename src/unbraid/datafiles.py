@@ -29,8 +29,13 @@ def is_path(text: str) -> bool:
     return any(mark in text for mark in separators) or text.lower().endswith(SUFFIXES + IMAGES) or Path(text).exists()
 
 
-def open_path(path: str) -> Data:
-    """The samples of a .npy, .npz or .csv file, or of a folder of images, with factors if they are there."""
+def open_path(path: str, column: str = "") -> Data:
+    """The samples of a .npy, .npz or .csv file, or of a folder of images, with factors if they are there.
+
+    Arguments:
+        path: the file or folder.
+        column: of a .csv file, a factor even if its header does not mark it as one.
+    """
     file = Path(path).expanduser()
     if not file.exists():
         raise UserError(f"no such file or folder: {path}")
@@ -38,7 +43,7 @@ def open_path(path: str) -> Data:
         return _from_folder(path, file)
     if file.suffix.lower() in IMAGES:
         raise UserError(f"{path} is one image: name the folder that holds the images")
-    table = read_table(path)
+    table = read_table(path, column=column)
     if table.samples is None:
         raise UserError(f"{path} has only factor columns, no samples")
     return from_array(path, table.samples, table.columns)

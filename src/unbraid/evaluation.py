@@ -11,19 +11,17 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import torch
 from torch import Tensor
 from tqdm import tqdm
 
 from unbraid import catalog, storage
 from unbraid.data import Data, open_data
+from unbraid.encoding import FEWEST, arrays, at_hand, scored_rows, with_factors
 from unbraid.errors import Notice, UserError, unknown
 from unbraid.metrics import Score
-from unbraid.posteriors import Point
-from unbraid.runs import Run, read_history
+from unbraid.runs import Run
 
 SAMPLES = 10_000
-FEWEST = 100  # a test part smaller than this is not worth a score
 SHOWN = 8  # reconstructions, latents and steps of a traversal
 REACH = 2.5  # how far a traversal goes: near the tails of N(0, 1), thesis Section 3.3.5
 
@@ -61,36 +59,26 @@ def _evaluate(run: Run, data: Data, wanted: list[str], samples: int) -> None:
         raise UserError(
             f"{data.name} has samples of shape {data.shape}, {run.path} was trained on {run.config['shape']}"
         )
-    rows, part = data.rows("test")[:samples], "test"
-    if len(rows) < FEWEST:
-        rows, part = torch.arange(min(len(data), samples)), "all"
-    mean, variance, kl = posterior(run, data, rows)
-    given: dict[str, Any] = {
-        "codes": mean,
-        "mean": mean,
-        "variance": variance,
-        "kl": kl,
-        "decode": run.method.decode,
-    }
-    if data.values is not None:
-        given |= {"factors": data.factor_values(rows).numpy(), "kinds": data.factors}
-    if variance is not None:
-        given["active"] = np.sqrt(mean.var(0)) > 0.5
-    probes = [{"step": row["step"], **row["probe"]} for row in read_history(run.path) if "probe" in row]
-    if probes:
-        given["history"] = probes
-    scores, skipped = score_all(given, wanted)
+    rows, part = scored_rows(data, samples)
+    given = at_hand(run, data, rows)
+    known, said = with_factors(given, data)
+    scores, skipped = score_all(given, wanted, known)
     for name, reason in skipped.items():
         if name in wanted:
             raise UserError(f"{name} of {run.path}: {reason}")
     kept = _kept(run, len(rows), part, data.fingerprint) if wanted else {}
-    storage.write(run.path / "codes.npz", lambda part: _save_codes(part, rows, mean, variance, given.get("factors")))
+    kinds = known.get("kinds", ())
+    stored = arrays(given, rows, kinds)
+    storage.write(run.path / "codes.npz", lambda part: _save(part, stored))
     if len(data.shape) == 3:
-        storage.write(run.path / "pictures.npz", lambda part: _save_pictures(part, run, data, rows, mean, variance))
-    factors = [asdict(factor) for factor in data.factors]
+        stored_pictures = _pictures(run, data, rows, given["mean"], given["variance"])
+        storage.write(run.path / "pictures.npz", lambda part: _save(part, stored_pictures))
+    notes = [*data.notes, *_notes(len(rows), part), *said]
+    factors = [{k: v for k, v in asdict(factor).items() if k != "labels" or v} for factor in kinds]
+    count = {name: int((given["group"] == place).sum()) for place, name in enumerate(data.groups)}
     storage.write_json(
         run.path / "results.json",
-        {"part": part, "samples": len(rows), "data": data.fingerprint, "notes": [*data.notes, *_notes(len(rows), part)],
+        {"part": part, "samples": len(rows), **({"groups": count} if count else {}), "data": data.fingerprint, "notes": notes,
          "factors": factors, "skipped": skipped,
          "scores": kept | {name: asdict(score) for name, score in scores.items()}},
     )  # fmt: skip
@@ -110,24 +98,28 @@ def _notes(samples: int, part: str) -> list[str]:
     return [f"scored on all {samples} samples, those of the training included: the test part has fewer than {FEWEST}"]
 
 
-def score_all(given: dict[str, Any], wanted: Sequence[str]) -> tuple[dict[str, Score], dict[str, str]]:
+def score_all(
+    given: dict[str, Any], wanted: Sequence[str], known: dict[str, Any] | None = None
+) -> tuple[dict[str, Score], dict[str, str]]:
     """Every measure whose required arguments are at hand, called with them; and why others were skipped.
 
     Arguments:
-        given: what is at hand: codes, factors, kinds, decode, mean, variance, history, …
+        given: what is at hand: codes, factors, kinds, decode, mean, variance, history, … (encoding.py).
         wanted: names; if empty, all that are not slow.
+        known: the same of samples that have factors, for measures that ask for them; by default all have.
     """
     scores: dict[str, Score] = {}
     skipped: dict[str, str] = {}
     for name in wanted or all_measures():
         function = catalog.load(_room(name), name)
         parameters = inspect.signature(function).parameters.values()
-        missing = [p.name for p in parameters if p.default is p.empty and given.get(p.name) is None]
+        hand = known if known and "factors" in {p.name for p in parameters} else given
+        missing = [p.name for p in parameters if p.default is p.empty and hand.get(p.name) is None]
         if missing:
             skipped[name] = f"it needs {' and '.join(missing)}, which this run and its data do not have"
             continue
         try:
-            score = function(**{p.name: given[p.name] for p in parameters if given.get(p.name) is not None})
+            score = function(**{p.name: hand[p.name] for p in parameters if hand.get(p.name) is not None})
         except UserError as error:
             skipped[name] = str(error)
             continue
@@ -153,22 +145,6 @@ def _room(name: str) -> str:
     return "metrics" if name in catalog.names("metrics") else "geometry"
 
 
-def posterior(run: Run, data: Data, rows: Tensor) -> tuple[np.ndarray, np.ndarray | None, np.ndarray | None]:
-    """Mean, variance and KL of each latent for rows of the data; no variance for a method that gives points."""
-    means, variances = [], []
-    with torch.no_grad():
-        for part in rows.split(1000):
-            q = run.method.posterior(data.draw(part))
-            means.append(q.mean)
-            variances.append(q.variance)
-        point = isinstance(q, Point)
-    mean, variance = torch.cat(means).double(), torch.cat(variances).double()
-    if point:
-        return mean.numpy(), None, None
-    kl = 0.5 * (mean.square() + variance - variance.log() - 1).mean(0)
-    return mean.numpy(), variance.numpy(), kl.numpy()
-
-
 def traverse(run: Run, start: np.ndarray, latents: Sequence[int], values: np.ndarray) -> np.ndarray:
     """Samples (latents, values, *shape) decoded from a start code with one latent moved through values."""
     codes = np.tile(start, (len(latents), len(values), 1))
@@ -183,19 +159,14 @@ def noise_ordered(mean: np.ndarray, variance: np.ndarray | None) -> np.ndarray:
     return np.argsort(-mean.var(0)) if variance is None else np.argsort(variance.mean(0))
 
 
-def _save_codes(part: Any, rows: Tensor, mean: np.ndarray, variance: np.ndarray | None, factors: Any) -> None:
-    arrays: dict[str, Any] = {"rows": rows.numpy(), "mean": mean.astype(np.float32)}
-    if variance is not None:
-        arrays["variance"] = variance.astype(np.float32)
-    if factors is not None:
-        arrays["factors"] = factors
+def _save(part: Any, stored: dict[str, Any]) -> None:
     with part.open("wb") as file:
-        np.savez_compressed(file, **arrays)
+        np.savez_compressed(file, **stored)
 
 
-def _save_pictures(
-    part: Any, run: Run, data: Data, rows: Tensor, mean: np.ndarray, variance: np.ndarray | None
-) -> None:
+def _pictures(
+    run: Run, data: Data, rows: Tensor, mean: np.ndarray, variance: np.ndarray | None
+) -> dict[str, np.ndarray]:
     """Reconstructions of a few samples, and traversals from one of them, most precise latent first."""
     originals = data.draw(rows[:SHOWN])
     order = noise_ordered(mean, variance)[:SHOWN]
@@ -203,15 +174,13 @@ def _save_pictures(
     reach = REACH if variance is not None else REACH * float(np.sqrt(mean.var(0)).mean())
     values = np.linspace(-reach, reach, SHOWN + 1)
     start = _typical(mean)
-    with part.open("wb") as file:
-        np.savez_compressed(
-            file,
-            originals=originals.numpy(),
-            reconstructions=run.decode(mean[:SHOWN].astype(np.float32)),
-            traversals=traverse(run, start, list(order), values),
-            traversal_latents=order,
-            traversal_values=values,
-        )
+    return {
+        "originals": originals.numpy(),
+        "reconstructions": run.decode(mean[:SHOWN].astype(np.float32)),
+        "traversals": traverse(run, start, list(order), values),
+        "traversal_latents": order,
+        "traversal_values": values,
+    }
 
 
 def _typical(mean: np.ndarray) -> np.ndarray:

@@ -25,6 +25,7 @@ from unbraid.posteriors import Point
 from unbraid.runs import read_history, tensor_file
 from unbraid.steps import compiled, eager
 from unbraid.streams import Streams
+from unbraid.views import laid_out, view_of
 from unbraid.workers import inside
 
 PROBE_SAMPLES = 1000
@@ -63,10 +64,11 @@ class Loop:
             method.to(devices.device, memory_format=self.layout).train()  # type: ignore[call-overload]
         self.players = Ensemble(methods) if len(methods) > 1 else Single(methods)
         self.method, self.data = methods[0], data.to(devices.device)
-        self.method.samples = len(data.rows("train"))
+        self.view = view_of(self.method, self.data, config["batch_size"], config["method"])
+        self.method.samples = self.view.samples
         self.streams = Streams(
-            seeds, data.rows("train"), config["batch_size"], self.method.noise, devices.device,
-            rank=devices.rank, stacked=self.players.stacked,
+            seeds, self.view.pools(), config["batch_size"], self.method.noise, devices.device,
+            uniforms=self.view.uniforms, rank=devices.rank, stacked=self.players.stacked,
         )  # fmt: skip
         self.updates = updates(self.method)
         self.names = [self.players.names(update) for update in self.updates]
@@ -134,12 +136,12 @@ class Loop:
         return self.devices.rank == 0
 
     def batch(self, step: int) -> Batch:
-        """Samples and noise of a step."""
-        rows, noise = self.streams.at(step)
-        x = self.data.draw(rows)
+        """What the view gives for a step, and noise."""
+        drawn = self.streams.at(step)
+        batch = self.view.batch(drawn)
         if self.layout is torch.channels_last:
-            x = x.contiguous(memory_format=torch.channels_last)
-        return {"x": x, "noise": noise}
+            batch = laid_out(batch, self.layout)
+        return {**batch, "noise": drawn.noise}
 
     def note(self, terms: Terms, *, main: bool) -> None:
         """Add terms up on the device; nothing waits for it here. The curve `loss` is the main update's."""

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import re
 from collections.abc import Callable, Sequence
 from functools import cached_property
 from pathlib import Path
@@ -21,7 +20,8 @@ import numpy as np
 import yaml
 
 from unbraid import storage
-from unbraid.errors import UserError
+from unbraid.errors import UserError, unknown
+from unbraid.spelling import slug as slug
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -46,16 +46,11 @@ IDENTITY: tuple[str, ...] = (
 
 
 def group_folder(out: Path, config: dict[str, Any]) -> Path:
-    """The folder that all seeds of a configuration share."""
-    told = json.dumps([[key, storage.plain(config.get(key))] for key in IDENTITY], sort_keys=True)
+    """The folder that all seeds of a configuration share; what only some runs have tells only those apart."""
+    keys = [*IDENTITY, *(key for key in ("groups",) if key in config)]
+    told = json.dumps([[key, storage.plain(config.get(key))] for key in keys], sort_keys=True)
     digest = hashlib.blake2b(told.encode(), digest_size=5).hexdigest()
     return out / f"{slug(config['method'])}-{slug(config['data'])}-{digest}"
-
-
-def slug(name: str) -> str:
-    """A name with its options and suffix cut off, fit for a file."""
-    stem = Path(name.split(":")[0]).stem or "data"
-    return re.sub(r"[^A-Za-z0-9_]+", "_", stem)
 
 
 class Run:
@@ -189,9 +184,13 @@ class Run:
             )
         return data
 
-    def encode(self, x: Any, batch: int = 1000) -> Any:
-        """Codes (samples, latents) of samples: the kind of array that came in comes out."""
-        return self._map("encode", x, self._samples, batch)
+    def encode(self, x: Any, batch: int = 1000, *, block: str | None = None) -> Any:
+        """Codes (samples, latents) of samples, or one block of them: the kind of array that came in comes out."""
+        blocks = self.members[0].method.blocks if block is not None else {}
+        if block is not None and block not in blocks:
+            raise unknown(f"block of {self.config['method']}", block, blocks)
+        codes = self._map("encode", x, self._samples, batch)
+        return codes if block is None else codes[..., blocks[block]]
 
     def decode(self, codes: Any, batch: int = 1000) -> Any:
         """Samples from codes (samples, latents); differentiable where a tensor comes in."""

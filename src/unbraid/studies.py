@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from unbraid import catalog, storage
 from unbraid.errors import Notice, UserError, unknown
 from unbraid.seeds import seed_numbers
+from unbraid.spelling import joined
 
 if TYPE_CHECKING:
     from unbraid.runs import Run
@@ -57,10 +58,12 @@ def _grid(path: Path, told: dict[str, Any]) -> list[dict[str, Any]]:
 
 def _job(path: Path, told: dict[str, Any]) -> dict[str, Any]:
     """Keywords of `unbraid.train`; what is wrong with them is named before anything is trained."""
+    if isinstance(groups := told.get("data"), dict):
+        told = {**told, "data": joined({str(name): str(data) for name, data in groups.items()})}
     for key in ("method", "data"):
         if not isinstance(told.get(key), str):
             raise UserError(f"{path}: every run needs a {key} given by name or path")
-    own = [o.name for o in catalog.entry("methods", told["method"]).options if o.name != "net"]
+    own = [o.name for o in catalog.method_options(told["method"])]
     shared = {o.name: o for o in catalog.function_options("training", "train") if o.name != "options"}
     for key in told:
         if key not in own and key not in shared:

@@ -29,13 +29,14 @@ class Columns:
     values: NDArray[Any]
     names: tuple[str, ...]
     kinds: tuple[Kind, ...]
+    labels: tuple[tuple[str, ...], ...]  # of each factor's values; empty where they are 0, 1, …
 
     @property
     def factors(self) -> tuple[Factor, ...]:
         """What the columns are."""
         return tuple(
-            Factor(name, 0 if kind == "continuous" else int(column.max()) + 1, kind)
-            for name, kind, column in zip(self.names, self.kinds, self.values.T, strict=True)
+            Factor(name, 0 if kind == "continuous" else int(column.max()) + 1, kind, labels)
+            for name, kind, labels, column in zip(self.names, self.kinds, self.labels, self.values.T, strict=True)
         )
 
 
@@ -81,13 +82,20 @@ def read_factors(
     return table.columns.values, table.columns.names, table.columns.kinds
 
 
-def read_table(path: str, all_factors: bool = False, kinds: Sequence[str] | None = None) -> Table:
-    """Read a .npy, .npz or .csv file; all of it as factors if it marks none and they are asked for."""
+def read_table(path: str, all_factors: bool = False, kinds: Sequence[str] | None = None, column: str = "") -> Table:
+    """Read a .npy, .npz or .csv file.
+
+    Arguments:
+        path: the file.
+        all_factors: all of it is factors if it marks none.
+        kinds: one per factor, instead of what the file says.
+        column: of a .csv file, a factor even if its header does not mark it as one.
+    """
     file = Path(path).expanduser()
     if not file.is_file():
         raise UserError(f"no such file: {path}")
     if file.suffix.lower() == ".csv":
-        return _from_csv(path, file, all_factors, kinds)
+        return _from_csv(path, file, all_factors, kinds, column)
     if file.suffix.lower() not in SUFFIXES:
         raise UserError(f"{path}: cannot read {file.suffix or 'a file without suffix'}: use {', '.join(SUFFIXES)}")
     arrays = _arrays(path, file)
@@ -116,9 +124,9 @@ def columns_of(path: str, values: NDArray[Any], names: Sequence[str] = (), kinds
         finite(path, values)
     coded = [_coded(path, name, values[:, i], wanted[i]) for i, name in enumerate(names)]
     # 64 bits: seconds since 1970 or distances in metres, cut to float32, would all be the same.
-    real = any(kind == "continuous" for _, kind in coded)
-    stacked = np.stack([column for column, _ in coded], 1).astype(np.float64 if real else np.int64)
-    return Columns(stacked, tuple(names), tuple(kind for _, kind in coded))
+    real = any(kind == "continuous" for _, kind, _ in coded)
+    stacked = np.stack([column for column, _, _ in coded], 1).astype(np.float64 if real else np.int64)
+    return Columns(stacked, tuple(names), tuple(c[1] for c in coded), tuple(c[2] for c in coded))
 
 
 def _one_each(path: str, names: Sequence[str], kinds: Sequence[str]) -> None:
@@ -136,7 +144,8 @@ def finite(path: str, values: NDArray[Any]) -> None:
         raise UserError(f"{path}: {int(wrong.sum())} values are NaN or infinite, the first at {first}")
 
 
-def _coded(path: str, name: str, column: NDArray[Any], wanted: str) -> tuple[NDArray[Any], Kind]:
+def _coded(path: str, name: str, column: NDArray[Any], wanted: str) -> tuple[NDArray[Any], Kind, tuple[str, ...]]:
+    """Class numbers or real numbers, of what kind, and what the classes were called."""
     if wanted and wanted not in KINDS:
         raise UserError(f"{path}: factor {name!r} has kind {wanted!r}, must be one of {', '.join(KINDS)}")
     kind: Any = wanted or _guess(column)
@@ -144,8 +153,12 @@ def _coded(path: str, name: str, column: NDArray[Any], wanted: str) -> tuple[NDA
         word = str(next((cell for cell in column if not _is_number(cell)), column[0]))
         raise UserError(f"{path}: factor {name!r} is {kind} but holds words, as {word!r}: make it a category")
     if kind == "continuous":
-        return column.astype(np.float64), kind
-    return np.unique(column, return_inverse=True)[1].reshape(-1), kind
+        return column.astype(np.float64), kind, ()
+    found, classes = np.unique(column, return_inverse=True)
+    numbers = column.dtype.kind not in "US"
+    labels = tuple(str(int(v) if numbers and float(v).is_integer() else v) for v in found.tolist())
+    plain = labels == tuple(map(str, range(len(found))))
+    return classes.reshape(-1), kind, () if plain else labels
 
 
 def _guess(column: NDArray[Any]) -> Kind:
@@ -179,11 +192,14 @@ def _arrays(path: str, file: Path) -> dict[str, NDArray[Any]]:
         raise UserError(f"{path} is damaged or cut off: {reason}") from error
 
 
-def _from_csv(path: str, file: Path, all_factors: bool, kinds: Sequence[str] | None) -> Table:
+def _from_csv(path: str, file: Path, all_factors: bool, kinds: Sequence[str] | None, column: str) -> Table:
     header, rows = csv_rows(path, file)
     names = header or [str(i + 1) for i in range(len(rows[0]))]
     cells = np.array(rows)
-    marked = [i for i, name in enumerate(names) if name.startswith(FACTOR_MARK)]
+    called = [name.removeprefix(FACTOR_MARK).partition(":")[0] for name in names]
+    if column and column not in called:
+        raise unknown(f"column of {path}", column, called)
+    marked = [i for i, name in enumerate(names) if name.startswith(FACTOR_MARK) or name == column]
     if all_factors and not marked:
         marked = list(range(len(names)))
     rest = [i for i in range(len(names)) if i not in marked]
@@ -223,7 +239,8 @@ def csv_columns(
     if len(set(names)) != len(names):
         raise UserError(f"{path}: factors need different names, not {', '.join(names)}")
     kept = tuple(column.kinds[0] for column in found)
-    return Columns(np.concatenate([column.values for column in found], 1), tuple(names), kept)
+    labels = tuple(column.labels[0] for column in found)
+    return Columns(np.concatenate([column.values for column in found], 1), tuple(names), kept, labels)
 
 
 def csv_rows(path: str, file: Path) -> tuple[list[str], list[list[str]]]:

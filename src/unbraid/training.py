@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import copy
 import math
 import os
 import platform
 import shutil
 import time
-import traceback
 import warnings
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
@@ -20,13 +18,13 @@ from typing import Any
 import torch
 import yaml
 from filelock import FileLock, Timeout
-from torch import Tensor
 from tqdm import tqdm
 
 import unbraid
 from unbraid import networks, storage
-from unbraid.configuration import build, own_files, resolve, source
-from unbraid.data import Data, open_data
+from unbraid.checks import check
+from unbraid.configuration import build, of_data, own_files, resolve, source
+from unbraid.data import Data, is_named, open_data
 from unbraid.devices import Devices
 from unbraid.ensembles import pays
 from unbraid.errors import Notice, UserError
@@ -64,7 +62,7 @@ def train(
 
     Arguments:
         method: a name, a path to a `.py` file, or a method object.
-        data: a name with options, a path, a NumPy array, a torch Dataset or `Data`.
+        data: a name with options, a path, a NumPy array, a torch Dataset, `Data`, or a mapping from groups to these.
         net: a name with options, a `.py` file, a function (shape, latents) to a pair, or a pair of modules.
         steps: batches to train on.
         seed: decides weights, batches and noise.
@@ -107,8 +105,7 @@ def train(
         "compile": compile,
         "clip": clip,
         "probe_every": probe_every,
-        "shape": list(opened.shape),
-        "pixels": opened.pixels,
+        **of_data(opened),
         "notes": list(opened.notes),
         "source": source(method, data, net, opened),
         "samples": opened.fingerprint,
@@ -118,12 +115,12 @@ def train(
     todo = work.missing(wanted)
     if todo:
         first = work.method_of(todo[0])
-        _check(first, config, opened)
-        by_name = isinstance(method, str) and isinstance(data, str | Path) and isinstance(net, str)
+        check(first, config, opened)
+        by_name = isinstance(method, str) and is_named(data) and isinstance(net, str)
         if len(todo) == 1 or pays(first, work.devices.device):
             work.train(todo)
         elif by_name and work.devices.device.type == "cpu" and not inside():
-            job = {"data": str(data), "out": str(out), "device": "cpu", "save_seconds": save_seconds}
+            job = {"data": opened.name, "out": str(out), "device": "cpu", "save_seconds": save_seconds}
             train_in_processes(config, todo, job, processes or os.cpu_count() or 1, progress=progress)
         else:
             for one in todo:
@@ -162,46 +159,6 @@ def _seeds(seed: int, seeds: Any) -> list[int]:
     if len(set(found)) != len(found):
         raise UserError(f"seeds {found} name a seed twice")
     return [int(one) for one in found]
-
-
-def _check(method: Method, config: dict[str, Any], data: Data) -> None:
-    """What would go wrong after a minute goes wrong now: missing entries, losses that are none, data far from 1."""
-    missing = [need for need in method.needs if need not in ("x", "noise")]
-    if missing:
-        raise UserError(f"{config['method']} needs {missing} in a batch, which single samples do not have")
-    x = data.draw(data.rows("train")[:100])
-    for note in data.notes:
-        warnings.warn(note, Notice, stacklevel=3)
-    if data.pixels == "real" and (size := float(x.abs().max())) > 1000:
-        warnings.warn(f"the numbers of {data.name} go up to {size:.3g}: standardise them if training fails", Notice, stacklevel=3)  # fmt: skip
-    if config["method"].endswith(".py") or config["source"].startswith("object"):
-        _try_losses(method, x[:4])
-
-
-def _try_losses(method: Method, x: Tensor) -> None:
-    """A user's own method gives what the loop needs: named 0-d tensors with a loss among them."""
-    name = type(method).__name__
-    batch = {"x": x, "noise": torch.zeros(len(x), method.noise)}
-    for update in copy.deepcopy(method).updates():
-        try:
-            terms = update.loss(batch, 0)
-        except UserError:
-            raise
-        except Exception as error:
-            frames = traceback.extract_tb(error.__traceback__)
-            where = next(f for f in reversed(frames) if "/torch/" not in f.filename)
-            at = f"{Path(where.filename).name}, line {where.lineno}"
-            raise UserError(f"the loss of {name} fails ({at}): {type(error).__name__}: {error}") from error
-        if not isinstance(terms, dict) or "loss" not in terms:
-            raise UserError(
-                f"the loss of {name} must give a dictionary of terms with 'loss' among them, not {terms!r:.80}"
-            )
-        for term, value in terms.items():
-            if not isinstance(value, Tensor) or value.ndim:
-                shape = tuple(value.shape) if isinstance(value, Tensor) else type(value).__name__
-                raise UserError(
-                    f"term {term!r} of {name} must be a tensor without axes (a mean over the batch), not {shape}"
-                )
 
 
 @dataclass(frozen=True)

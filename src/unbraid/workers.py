@@ -149,7 +149,7 @@ def apart(jobs: Sequence[Job]) -> list[Job]:
     """Jobs as processes take them: one per seed where seeds cannot be stacked, one for all seeds where they can."""
     import torch
 
-    from unbraid.configuration import build, training_options
+    from unbraid.configuration import build, of_data, training_options
     from unbraid.data import open_data
     from unbraid.ensembles import pays
 
@@ -158,7 +158,7 @@ def apart(jobs: Sequence[Job]) -> list[Job]:
         data = open_data(job["data"])
         options = {k: v for k, v in job.items() if k not in ("method", "data", *training_options())}
         config = {"method": job["method"], "net": job.get("net", "auto"), "options": options, "seed": 0}
-        method = build({**config, "shape": data.shape, "pixels": data.pixels})
+        method = build({**config, **of_data(data)})
         seeds = seed_numbers(job["seeds"])
         together = pays(method, torch.device("cpu"))
         parts += [{**job, "seeds": group} for group in ([seeds] if together else [[s] for s in seeds])]

@@ -10,13 +10,19 @@ which samples are trained on and validated with; the test part keeps every combi
     sprites:correlate=x-y,strength=0.2      x and y near to each other, the nearer the smaller the strength
     sprites:hold_out=shape0-scale5          no square of the largest size in training and validation
     faces.npz:correlate=age-pose+age-light  more than one, joined by +
+
+Data may come in groups (groups.py): a background and what stands against it, or domains. Three more options make
+groups of the values of a factor, or of a column of a table:
+
+    cells.csv:group=condition,background=control       every other condition is a target
+    faces.npz:group=camera,target=left+right           only these two
 """
 
 from __future__ import annotations
 
 import ast
 import hashlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal, Protocol
@@ -79,7 +85,11 @@ class Data:
         values: (samples, factors), one column per factor; class numbers, or real numbers for continuous ones.
         notes: facts that every result made with these data must repeat.
         fingerprint: changes when the samples change; for data without a name of their own.
-        chosen: rows of those parts that are not the plain split's: correlated, or without held-out combinations.
+        chosen: rows of those parts that are not the plain split's: correlated, without held-out combinations, or
+            split within each group.
+        groups: names of the groups that rows belong to; empty where there are none.
+        group: (samples,) the number of each row's group.
+        members: each group as data of its own, with row numbers and factors of its own; on the host.
     """
 
     name: str
@@ -91,6 +101,9 @@ class Data:
     notes: tuple[str, ...] = ()
     fingerprint: str = ""
     chosen: Mapping[str, Tensor] = field(default_factory=dict, repr=False, compare=False)
+    groups: tuple[str, ...] = ()
+    group: Tensor | None = None
+    members: Mapping[str, Data] = field(default_factory=dict, repr=False, compare=False)
     _parts: dict[str, Tensor] = field(default_factory=dict, repr=False, compare=False)
 
     def __len__(self) -> int:
@@ -102,7 +115,9 @@ class Data:
 
     def to(self, device: torch.device | str) -> Data:
         """The same data on a device."""
-        return replace(self, source=self.source.to(torch.device(device)), _parts={})
+        there = torch.device(device)
+        group = None if self.group is None else self.group.to(there)
+        return replace(self, source=self.source.to(there), group=group, _parts={})
 
     def rows(self, part: Part) -> Tensor:
         """Row numbers of the thesis's random 80/10/10 split; the split never depends on the training seed.
@@ -116,6 +131,18 @@ class Data:
             for name, (low, high) in SHARES.items():
                 self._parts[name] = order[round(low * len(self)) : round(high * len(self))]
         return self._parts[part]
+
+    def member(self, group: str) -> Data:
+        """One group as data of its own, with its own factors, row numbers and parts."""
+        if group not in self.members:
+            raise unknown(f"group of {self.name}", group, self.members)
+        return self.members[group]
+
+    def rows_of(self, group: str) -> Tensor:
+        """Where a group's rows are: `rows_of(group)[row of the member]` is the row here."""
+        if self.group is None or group not in self.groups:
+            raise unknown(f"group of {self.name}", group, self.groups)
+        return (self.group == self.groups.index(group)).nonzero()[:, 0]
 
     def factor_values(self, rows: Tensor) -> Tensor:
         """(rows, factors) for row numbers; raises if the data have no factors."""
@@ -133,7 +160,7 @@ def grid(sizes: Sequence[int]) -> Tensor:
 def named(name: str, options: Mapping[str, Any]) -> str:
     """The one spelling of a data set with these options: those left at their default are not mentioned."""
     said = [
-        f"{option.name}={_spelled(options[option.name])}"
+        f"{option.name}={spelled(options[option.name])}"
         for option in catalog.entry("data", name).options
         if option.name in options and not _is_default(option, options[option.name])
     ]
@@ -144,7 +171,7 @@ def whole(options: Mapping[str, int], least: int = 1) -> None:
     """Refuse numbers of something that are not whole or too small."""
     for name, value in options.items():
         if isinstance(value, bool) or not isinstance(value, int) or value < least:
-            raise UserError(f"{name}={_spelled(value)}: must be a whole number of at least {least}")
+            raise UserError(f"{name}={spelled(value)}: must be a whole number of at least {least}")
 
 
 def open_data(what: Any) -> Data:
@@ -152,98 +179,35 @@ def open_data(what: Any) -> Data:
 
     Arguments:
         what: a `Data` (returned as it is), a NumPy array, a torch tensor, a map-style torch `Dataset`, a path
-            to a file or a folder of images, or a name with options: "sprites:pixels=32,positions=16".
+            to a file or a folder of images, a name with options: "sprites:pixels=32,positions=16", or groups:
+            a mapping from their names to any of these, or "target=cases.npy & background=controls.npy".
     """
     if isinstance(what, Data):
         return what
-    from unbraid import datafiles
+    from unbraid import datafiles, groups, opening
 
-    if isinstance(what, str) and not what.strip():
-        raise UserError("data is empty: give a name, a file or a folder")
     if isinstance(what, Path):
         return datafiles.open_path(str(what))
-    if not isinstance(what, str):
-        return datafiles.open_object(what)
-    name, _, options = what.partition(":")
-    if name in catalog.names("data") or name.endswith(".py"):
-        return _open_named(name, options)
-    path, _, options = what.rpartition(":")
-    if options.partition("=")[0] in _shared() and datafiles.is_path(path):
-        return _depending(datafiles.open_path(path), _given(path, options, _shared()))
-    if datafiles.is_path(what):
-        return datafiles.open_path(what)
-    raise unknown("data set", name, catalog.names("data"))
+    if isinstance(what, Mapping):
+        return groups.open_groups(what)
+    return opening.open_name(what) if isinstance(what, str) else datafiles.open_object(what)
 
 
-def _shared() -> dict[str, catalog.Option]:
-    """The options of every data set with factors."""
-    return {option.name: option for option in catalog.function_options("dependence", "dependent")[1:]}
+def is_named(what: Any) -> bool:
+    """Whether data were given by names and paths alone, which open them again."""
+    return all(map(is_named, what.values())) if isinstance(what, Mapping) else isinstance(what, str | Path)
 
 
-def _given(name: str, text: str, known: Mapping[str, catalog.Option]) -> dict[str, Any]:
-    given: dict[str, Any] = {}
-    for part in filter(None, (part.strip() for part in text.split(","))):
-        key, equals, value = (word.strip() for word in part.partition("="))
-        if key not in known:
-            raise unknown(f"option of {name}", key, known)
-        if not equals:
-            raise UserError(f"{name}:{key}: give the option a value, as in {name}:{key}={known[key].default}")
-        given[key] = _typed(name, known[key], _literal(value))
-    return given
+def drawn_fingerprint(data: Data) -> str:
+    """Of data that were put together by hand: their length and a thousand of their samples."""
+    rows = torch.linspace(0, len(data) - 1, min(len(data), 1000)).long()
+    samples = data.draw(rows).cpu().contiguous().numpy()
+    return hashlib.blake2b(repr(len(data)).encode() + samples.tobytes(), digest_size=8).hexdigest()
 
 
-def _depending(data: Data, options: Mapping[str, Any]) -> Data:
-    if not options:
-        return data
-    from unbraid.dependence import dependent
-
-    return dependent(data, **options)
-
-
-def _open_named(name: str, text: str) -> Data:
-    member = catalog.load("data", name)
-    own = {option.name: option for option in catalog.entry("data", name).options}
-    shared = {key: option for key, option in _shared().items() if key not in own}
-    given = _given(name, text, {**own, **shared})
-    missing = [key for key, option in own.items() if option.default is None and key not in given]
-    if missing:
-        raise UserError(f"{name} needs the option {missing[0]}, as in {name}:{missing[0]}=...")
-    data = _open_plain(name, member, {key: value for key, value in given.items() if key in own})
-    return _depending(data, {key: value for key, value in given.items() if key in shared})
-
-
-def _open_plain(name: str, member: Callable[..., Any], given: Mapping[str, Any]) -> Data:
-    data = member(**given)
-    if not isinstance(data, Data):
-        raise UserError(f"{name} must return unbraid.data.Data, not {type(data).__name__}")
-    if name.endswith(".py"):
-        source = hashlib.blake2b(catalog.find("data", name).read_bytes(), digest_size=8).hexdigest()
-        return replace(data, name=named(name, given), fingerprint=data.fingerprint + source)
-    return data
-
-
-def _literal(text: str) -> Any:
-    words = {"true": True, "false": False, "none": None, "null": None}
-    if text.lower() in words:
-        return words[text.lower()]
-    for number in (int, float):
-        try:
-            return number(text)
-        except ValueError:
-            continue
-    return text.strip("'\"")
-
-
-def _typed(name: str, option: catalog.Option, value: Any) -> Any:
-    right = {"int": "a whole number", "float": "a number", "bool": "true or false", "str": "a word"}
-    wanted = option.annotation
-    if wanted == "float" and type(value) is int:
-        return float(value)
-    if wanted == "str" and isinstance(value, int | float):
-        return _spelled(value)
-    if wanted in right and type(value).__name__ != wanted:
-        raise UserError(f"{name}:{option.name}={_spelled(value)}: must be {right[wanted]}")
-    return value
+def spelled(value: Any) -> str:
+    """An option's value as a name has it."""
+    return str(value).lower() if isinstance(value, bool) or value is None else str(value)
 
 
 def _is_default(option: catalog.Option, value: Any) -> bool:
@@ -253,7 +217,3 @@ def _is_default(option: catalog.Option, value: Any) -> bool:
         return bool(ast.literal_eval(option.default) == value)
     except ValueError:
         return False
-
-
-def _spelled(value: Any) -> str:
-    return str(value).lower() if isinstance(value, bool) or value is None else str(value)

@@ -7,6 +7,13 @@ options of the command line, of the config file and of the documentation.
     class MyMethod(VAE):
         def __init__(self, net: Net, latents: int = 10, *, weight: float = 1.0) -> None: ...
         def penalty(self, q, z): ...
+
+What a loss reads beside single samples, the class says in `needs`, and views/ provides it:
+
+    needs = ("x", "background")     targets, and as many rows of the background
+    needs = ("x", "domain")         samples, and the number of each one's domain
+
+A constructor that has the keyword `domains` is told the names of the data's groups; it is no option.
 """
 
 from __future__ import annotations
@@ -50,10 +57,11 @@ class Method(nn.Module):
     that wants its own seen gives it a second name among its terms.
     """
 
-    needs: tuple[str, ...] = ("x",)  # entries of a batch that the losses read
+    needs: tuple[str, ...] = ("x",)  # entries of a batch that the losses read, noise aside
+    mixed: bool = False  # domains as they come in all rows together, rather than equally many rows of each
     latents: int
-    noise: int = 0  # standard normal numbers per sample that the losses read from batch["noise"]
-    samples: int = 0  # training samples there are, told by the loop; 0 where nobody trains
+    noise: int = 0  # standard normal numbers per sample of x that the losses read from batch["noise"]
+    samples: int = 0  # training samples there are for x, told by the loop; 0 where nobody trains
 
     @property
     def blocks(self) -> dict[str, slice]:

@@ -16,6 +16,7 @@ from unbraid.report.numbers import MISSING, plain, show, spread
 from unbraid.report.one import sections as run_sections
 from unbraid.report.one import title as run_title
 from unbraid.report.page import Section, figure, figures, fold, render
+from unbraid.spelling import in_short
 
 MOST = 12  # whole run pages inside one page; more would be too heavy to mail
 
@@ -186,5 +187,5 @@ def heading(groups: Sequence[Group]) -> str:
     titles = list(dict.fromkeys(run_title(group[0]) for group in groups))
     if len(titles) <= 2:
         return " and ".join(titles)
-    data = list(dict.fromkeys(group[0].data.partition(":")[0] for group in groups))
+    data = list(dict.fromkeys(in_short(group[0].data) for group in groups))
     return f"{len(groups)} configurations on {data[0]}" if len(data) == 1 else f"{len(groups)} configurations"

@@ -14,11 +14,12 @@ from unbraid.report.measures import bullet, cards, limit, score_table, settings_
 from unbraid.report.numbers import number, show
 from unbraid.report.page import Section, figure, figures, fold
 from unbraid.report.scenes import plane, reconstructions, traversals
+from unbraid.spelling import in_short
 
 
 def title(run: Run) -> str:
     """What the run is, in a heading."""
-    return f"{run.method} on {run.data.partition(':')[0]}"
+    return f"{run.method} on {in_short(run.data)}"
 
 
 def sentence(run: Run) -> str:

@@ -12,8 +12,9 @@ from scipy.stats import spearmanr
 from unbraid.claims import Bench, Outcome
 from unbraid.claims.paper_002._setting import budget
 from unbraid.data import open_data
+from unbraid.encoding import posterior
 from unbraid.errors import UserError
-from unbraid.evaluation import noise_ordered, posterior, traverse
+from unbraid.evaluation import noise_ordered, traverse
 from unbraid.report.pictures import grid_png
 from unbraid.runs import slug
 
