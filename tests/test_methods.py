@@ -21,6 +21,9 @@ OPTIONS = {  # options that change what a method is
     "beta_tcvae:mss": {"estimator": "mss"},
     "beta_tcvae:lib": {"estimator": "lib"},
     "factor_vae:fresh": {"fresh_batch": True},
+    "cvae:linear": {"linear_tc": True},
+    "cvae:joint": {"joint_code": True},
+    "srb_vae:learned": {"learned": True},
 }
 
 
