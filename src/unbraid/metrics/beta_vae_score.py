@@ -18,6 +18,7 @@ from unbraid.errors import UserError
 from unbraid.factors import Factor
 from unbraid.fixed_factor import FixedFactor, portions
 from unbraid.metrics import Score, check, kinds_of, usual_warnings
+from unbraid.one_thread import one_thread
 
 # Not sample_order: pairs are drawn by row number. Not perfect_codes_reach_ceiling: entangled codes reach it as well.
 HOLDS = {
@@ -153,7 +154,7 @@ def _reference_classifier(points: np.ndarray, labels: np.ndarray, draw: Any, fou
     model = LogisticRegression(random_state=draw)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
-        model.fit(points, labels)
+        one_thread(model.fit)(points, labels)
     if model.n_iter_.max() >= model.max_iter:
         found.append(f"the reference's classifier stopped after {model.max_iter} steps, before its optimum")
     return model.predict

@@ -21,6 +21,7 @@ from unbraid.errors import UserError
 from unbraid.factors import Factor
 from unbraid.information import constant_columns
 from unbraid.metrics import Score, check, kinds_of, label, split, usual_warnings
+from unbraid.one_thread import one_thread
 
 # All latents are read together: rotated, repeated or permuted ones tell as much.
 HOLDS = {
@@ -91,7 +92,7 @@ def explicitness(
         model = LogisticRegression(max_iter=steps)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)
-            model.fit(fitted, numbers[:, j])
+            one_thread(model.fit)(fitted, numbers[:, j])
         if max(model.n_iter_) >= steps:
             found.append(f"the fit of factor {label(kinds, int(j))} was stopped after {steps} steps")
         for row, (x, y) in enumerate(((fitted, numbers[:, j]), (held, held_numbers[:, j]))):
