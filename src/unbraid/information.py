@@ -168,6 +168,23 @@ def dependence_in(tables: Iterable[np.ndarray]) -> np.ndarray:
     return np.stack(columns, axis=1)
 
 
+def dependent_pairs(columns: np.ndarray, bins: int = 20, least: float = 0.1) -> list[tuple[int, int, float]]:
+    """Pairs of columns whose Cramér's V (bias removed) is at least so large, and surely not by chance."""
+    cut = equal_width(columns, bins)
+    tables = joint_counts(cut, cut)
+    sure = dependence_in(tables) > 6
+    pairs = []
+    for j, table in enumerate(tables):
+        for i in np.flatnonzero(sure[:j, j]):
+            counts = table[i][table[i].any(axis=1)][:, table[i].any(axis=0)]
+            n, (r, s) = counts.sum(), counts.shape
+            chi = n * ((counts**2 / counts.sum(axis=0) / counts.sum(axis=1, keepdims=True)).sum() - 1)
+            v = (max(0.0, chi / n - (r - 1) * (s - 1) / (n - 1)) / (min(r, s) - 1)) ** 0.5
+            if v >= least:
+                pairs.append((int(i), j, v))
+    return pairs
+
+
 def _shape(counts: np.ndarray, n: float) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """Of the counts of one side: how many values, two sums that the variance is made of, and n over each count."""
     inverse = np.divide(n, counts, out=np.zeros_like(counts), where=counts > 0)

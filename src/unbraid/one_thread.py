@@ -19,7 +19,7 @@ def one_thread(function: Callable[P, R]) -> Callable[P, R]:
 
     @wraps(function)
     def alone(*arguments: P.args, **options: P.kwargs) -> R:
-        from threadpoolctl import threadpool_limits  # comes with scikit-learn
+        from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]  # scikit-learn depends on it
 
         with threadpool_limits(1, "blas"):
             return function(*arguments, **options)

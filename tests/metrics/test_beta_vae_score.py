@@ -60,7 +60,8 @@ def test_reference_draws_have_the_same_distribution(codes, factors):
 def test_one_factor_may_be_missing_and_two_may_not(factors):
     """The pitfall of Kim & Mnih: what is shared in no latent is the factor that is not encoded."""
     missing = np.hstack([factors[:, :3], np.random.default_rng(0).normal(size=(3000, 1))])
-    assert beta_vae_score(missing, factors).value > 0.99
+    score = beta_vae_score(missing, factors)
+    assert score.value > 0.99 and any("does not see a factor that is missing" in w for w in score.warnings)
     assert beta_vae_score(factors[:, :2], factors).value == pytest.approx(0.75, abs=0.03)
 
 

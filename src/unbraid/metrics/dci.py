@@ -7,7 +7,7 @@ factors in all importance (see unbraid.importance), I is the mean accuracy on ot
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
@@ -34,6 +34,7 @@ HOLDS = {
     "dead_latents_keep",
     "relabelled_category_keeps",
 }
+SECONDS = 3  # of 10,000 samples, about
 
 
 def dci(
@@ -68,7 +69,7 @@ def dci(
         rate: learning rate.
         seed: draws the held-out samples and decides between splits of equal gain.
     """
-    from unbraid.boosting import boost_classes, boost_values, canonical, ranked
+    from unbraid.boosting import Boosted, boost_classes, boost_values, canonical, ranked
     from unbraid.boosting_reference import boost_classes_reference
 
     codes, factors = check(codes, factors)
@@ -85,7 +86,7 @@ def dci(
     fit, held, back = (fit, held, np.arange(fit.shape[1])) if reference else canonical(fit, held)
     trees: dict[str, Any] = {"stages": stages, "depth": depth, "rate": rate, "seed": seed}
     columns = ranked(fit)
-    classify = partial(boost_classes, columns, **trees)
+    classify: Callable[..., Boosted] = partial(boost_classes, columns, **trees)
     if reference:
         every_value_a_class(wanted)
         if max(np.abs(fit).max(), np.abs(held).max()) > np.finfo(np.float32).max:
