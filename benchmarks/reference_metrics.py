@@ -56,6 +56,7 @@ def sap(codes: np.ndarray, factors: np.ndarray, test_codes: np.ndarray, test_fac
 
 
 def dci(codes: np.ndarray, factors: np.ndarray, test_codes: np.ndarray, test_factors: np.ndarray) -> float:
+    np.random.seed(0)  # noqa: NPY002  scikit-learn's own default generator
     importance = np.zeros((codes.shape[1], factors.shape[1]))
     for j in range(factors.shape[1]):
         model = GradientBoostingClassifier()
@@ -68,8 +69,8 @@ def dci(codes: np.ndarray, factors: np.ndarray, test_codes: np.ndarray, test_fac
     return float((each * importance.sum(axis=1) / importance.sum()).sum())
 
 
-def rows_by_value(factors: np.ndarray) -> list[list[np.ndarray]]:
-    return [[np.flatnonzero(column == value) for value in np.unique(column)] for column in factors.T]
+def rows_by_value(factors: np.ndarray) -> list[dict[int, np.ndarray]]:
+    return [{value: np.flatnonzero(column == value) for value in np.unique(column)} for column in factors.T]
 
 
 def factor_vae_score(codes: np.ndarray, factors: np.ndarray) -> float:
@@ -81,7 +82,7 @@ def factor_vae_score(codes: np.ndarray, factors: np.ndarray) -> float:
         table = np.zeros((factors.shape[1], codes.shape[1]), dtype=np.int64)
         for _ in range(votes):
             j = draw.randint(factors.shape[1])
-            group = rows[j][draw.randint(len(rows[j]))]
+            group = list(rows[j].values())[draw.randint(len(rows[j]))]
             some = codes[group[draw.randint(len(group), size=BATCH)]]
             local = np.var(some, axis=0, ddof=1)
             table[j, np.argmin(local[active] / variances[active])] += 1

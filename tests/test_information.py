@@ -6,6 +6,7 @@ import pytest
 from unbraid.information import (
     constant_columns,
     dependence_in,
+    dependent_pairs,
     distinct,
     entropy,
     equal_mass,
@@ -77,3 +78,16 @@ def test_miller_madow_entropy():
     few = np.stack([rng.integers(16, size=100) for _ in range(200)], axis=1)
     assert np.log(16) - entropy(few).mean() == pytest.approx(15 / 200, rel=0.1)
     assert np.log(16) - entropy(few, "miller_madow").mean() == pytest.approx(0, abs=0.01)
+
+
+def test_columns_that_depend_on_each_other_and_how_much():
+    rng = np.random.default_rng(0)
+    apart = np.stack([rng.integers(n, size=3000) for n in (3, 40, 1000)], axis=1).astype(float)
+    assert dependent_pairs(apart) == []
+    copied = np.column_stack([apart[:, 0], rng.normal(size=3000), (apart[:, 0] + 1) % 3])
+    ((i, j, v),) = dependent_pairs(copied)
+    assert (i, j) == (0, 2) and v == pytest.approx(1, abs=0.005)
+    half = np.where(rng.random(3000) < 0.5, apart[:, 0], rng.integers(3, size=3000))
+    ((_, _, v),) = dependent_pairs(np.column_stack([apart[:, 0], half]))
+    assert v == pytest.approx(0.5, abs=0.08)
+    assert dependent_pairs(apart[:60]) == []

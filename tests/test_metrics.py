@@ -217,6 +217,20 @@ def test_a_score_is_complete(name, codes, factors):
     assert again.value == score.value
 
 
+DATA = {"codes", "factors", "test_codes", "test_factors", "variance", "active", "models", "kl", "names"}
+SAID_AS = {"sampled": "codes"}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_score_says_what_made_it(name, codes, factors):
+    """The estimator, how many samples, and every option there is."""
+    settings = measure(name, codes, factors).settings
+    options = set(inspect.signature(getattr(unbraid.metrics, name)).parameters) - DATA
+    assert {SAID_AS.get(option, option) for option in options} <= settings.keys()
+    assert settings["estimator"]
+    assert settings.get("samples") == 2000 or 0 < settings["scored"] <= 2000 >= settings["fitted"] > 0
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_one_latent_is_no_error(name, codes, factors):
     assert np.isfinite(measure(name, codes[:, 0], factors).value)
@@ -231,6 +245,53 @@ def test_mistakes_are_one_line(name, codes, factors):
         metric(codes, factors, kinds=KINDS[:3])
     with pytest.raises(UserError, match="did you mean 'category'"):
         metric(codes, factors, kinds=["categry", *KINDS[1:]])
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_pitfalls_of_every_score(name, codes, factors):
+    """Dead latents, few samples; where there are factors, one that never varies, and two that go together."""
+    dead = np.hstack([codes[:400], np.full((400, 1), 0.3)])
+    told = " ".join(measure(name, dead, factors[:400]).warnings)
+    assert "constant code columns" in told and "400 samples are few" in told
+    if name in SUPERVISED:
+        tied = factors.copy()
+        tied[:1000, 3] = tied[:1000, 2]
+        tied[:, 1] = 4
+        told = " ".join(measure(name, codes, tied).warnings)
+        assert "factors in column 2 and in column 3 depend on each other" in told and "in column 1 never varies" in told
+
+
+@pytest.mark.parametrize("name", SUPERVISED)
+def test_independent_factors_and_live_codes_have_no_common_pitfall(name, codes, factors):
+    told = " ".join(measure(name, codes, factors).warnings)
+    assert not any(word in told for word in ("constant code", "are few", "never varies", "depend on each other"))
+
+
+@pytest.mark.parametrize("name", ["mig", "modularity", "irs", "code_information"])
+def test_an_outlier_sets_the_range_of_bins(name, codes, factors):
+    codes = codes.copy()
+    codes[0, 2] = 1e6
+    assert any("code columns [2]" in w and "outliers" in w for w in measure(name, codes, factors).warnings)
+
+
+@pytest.mark.parametrize("name", ["mig", "modularity"])
+def test_bins_coarser_than_a_factor(name, codes, factors):
+    score = getattr(unbraid.metrics, name)(codes, factors, bins=6)
+    assert [w for w in score.warnings if "coarser" in w] == [
+        f"6 bins are coarser than factor in column {j} (8 values): compare with the ceiling" for j in (2, 3)
+    ]
+
+
+@pytest.mark.parametrize("name", ["mcc", "disentanglement_score", "dci_es"])
+def test_a_category_scored_as_an_order(name, factors):
+    """A latent that tells the classes apart, but not in the order of their numbers."""
+    codes = np.column_stack([np.array([0.0, 2.0, 1.0])[factors[:, 0]], factors[:, 1:]])
+    told = getattr(unbraid.metrics, name)(codes, factors, kinds=["order"] * 4).warnings
+    assert [w for w in told if "is it a category" in w] == [
+        "factor in column 0 is scored as an order, but latent 0 tells its values apart in another one: "
+        "is it a category, or a cycle?"
+    ]
+    assert not any("is it a category" in w for w in measure(name, codes, factors).warnings)
 
 
 @pytest.mark.parametrize("name", SUPERVISED)

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from unbraid.cli import main
+from unbraid.scoring import scores_of
 
 ROWS = 120
 DRAW = np.random.default_rng(0)
@@ -56,6 +57,8 @@ CASES = {
     "big endian": (CODES.astype(">f8"), FACTORS, OK),
     "Fortran order": (np.asfortranarray(CODES), FACTORS, OK),
     "transposed": (CODES.T, FACTORS, "3 rows but factors 120; samples come first"),
+    "both transposed": (CODES.T, FACTORS.T, "3 rows but factors 2; samples come first: are both transposed?"),
+    "both transposed, as many latents as factors": (CODES[:, :2].T, FACTORS.T, "are both transposed?"),
     "a row short": (CODES[:-1], FACTORS, "119 rows but factors 120"),
     "huge": (CODES * 1e300, FACTORS, "too large"),
     "large": (CODES * 1e100, FACTORS, OK),
@@ -96,6 +99,10 @@ CASES = {
     "negative class numbers": (CODES, FACTORS - 7, OK),
     "large class numbers": (CODES, FACTORS * 10**12, OK),
     "transposed factors": (CODES, FACTORS.T, "120 rows but factors 2; samples come first"),
+    "three axes of factors": (CODES, FACTORS[:, :, None], "factors must be (samples, factors), not (120, 2, 1)"),
+    "infinite factor": (CODES, with_value(FACTORS.astype(float), math.inf), "NaN or infinite"),
+    "huge real factors": (CODES, (FACTORS + DRAW.random(FACTORS.shape)) * 1e300, OK),
+    "factors of Python objects": (CODES, FACTORS.astype(object), "holds Python objects, which are not loaded"),
     "twice the same factor": (CODES, FACTORS[:, [0, 0]], OK),
     "a class with one sample": (CODES, RARE, OK),
     "two columns of one name": (CODES, table(FACTORS, "a,a"), "different names"),
@@ -106,6 +113,12 @@ CASES = {
     "a misspelt score": (CODES, FACTORS, "did you mean 'mig'", "--metrics=migg"),
     "intervals from one half": (CODES, FACTORS, "at least 2 repeats", "--bootstrap=1"),
 }
+
+
+def test_there_are_many_cases_of_every_sort():
+    assert len(CASES) >= 60
+    sorts = ("axes", "NaN", "words", "row", "varies", "huge", "transposed")
+    assert all(any(sort in name for name in CASES) for sort in sorts)
 
 
 def write(folder, name, what):
@@ -138,6 +151,26 @@ def test_a_right_answer_or_one_clear_line(name, tmp_path, capsys):
     assert len(rows) >= 2
     for row in rows:
         assert row["value"] is not None and math.isfinite(row["value"]), row["score"]
+
+
+def test_slow_scores_come_last(tmp_path):
+    codes, factors = write(tmp_path, "codes", CODES), write(tmp_path, "factors", FACTORS)
+    names = [name for name, _ in scores_of(codes, factors, None, None)]
+    slow = [names.index(name) for name in ("dci", "dci_es", "downstream")]
+    quick = [names.index(name) for name in ("mig", "sap", "modularity", "irs", "mcc", "factor_vae_score")]
+    assert max(quick) < min(slow) and slow == sorted(slow)
+
+
+def test_the_table_says_what_made_a_score(tmp_path, capsys):
+    codes, factors = write(tmp_path, "codes", CODES), write(tmp_path, "factors", FACTORS)
+    words = ["score", str(codes), str(factors), "--kinds=category,order", "--metrics=sap,mcc"]
+    assert main(words) == 0
+    told = " ".join(capsys.readouterr().out.split())
+    assert "estimator svm, C 0.01" in told and "estimator eta / |r|" in told and ".pearson" in told
+    assert "factors were taken as category, order; --kinds says otherwise" in told
+    assert main([*words, "--json"]) == 0
+    sap = json.loads(capsys.readouterr().out)[0]
+    assert sap["settings"]["kinds"] == ["category", "order"] and sap["settings"]["seed"] == 0
 
 
 @pytest.mark.parametrize(

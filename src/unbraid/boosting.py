@@ -47,10 +47,9 @@ class Ranked:
     rank: np.ndarray  # place of each row among the sorted values
     starts: np.ndarray  # (features, BINS + 1) first place of every bin; later bins may be empty
     bins: np.ndarray  # (samples, features) bin of every row
-    gap: float  # values no further apart than this are equal
 
 
-def ranked(codes: np.ndarray, gap: float = 0.0) -> Ranked:
+def ranked(codes: np.ndarray) -> Ranked:
     """Sort the columns of codes (samples, features) and cut them into bins of equal mass."""
     columns = np.ascontiguousarray(codes.T)
     order = np.argsort(columns, axis=1, kind="stable").astype(np.int32)
@@ -60,12 +59,12 @@ def ranked(codes: np.ndarray, gap: float = 0.0) -> Ranked:
     starts = np.full((len(columns), BINS + 1), len(codes), dtype=np.int32)
     bins = np.empty(codes.shape, dtype=np.uint8)
     for j, column in enumerate(values):
-        first = np.flatnonzero(np.diff(column, prepend=-np.inf) > gap)  # where a new value begins
+        first = np.flatnonzero(np.diff(column, prepend=-np.inf) > 0)  # where a new value begins
         if len(first) > BINS:
             first = np.unique(first[np.searchsorted(first, np.arange(BINS) * len(column) // BINS)])
         starts[j, : len(first)] = first
         bins[:, j] = np.searchsorted(first, rank[j], side="right") - 1
-    return Ranked(values, order, rank, starts, bins, gap)
+    return Ranked(values, order, rank, starts, bins)
 
 
 def canonical(fit: np.ndarray, held: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -121,7 +120,7 @@ def _boost(
     held = np.repeat(start[:, None], len(test), axis=1)
     s = sorted_codes
     gains = _stages(
-        s.values, s.order, s.rank, s.starts, s.bins, s.gap,
+        s.values, s.order, s.rank, s.starts, s.bins,
         target, test, raw, held, classes, seed, stages, depth, rate,
     )  # fmt: skip
     total = gains.sum()
@@ -130,7 +129,7 @@ def _boost(
 
 @njit(cache=True, nogil=True)
 def _stages(
-    values: A, order: A, rank: A, starts: A, bins: A, gap: float, target: A, test: A, raw: A, held: A,
+    values: A, order: A, rank: A, starts: A, bins: A, target: A, test: A, raw: A, held: A,
     classes: int, seed: int, stages: int, depth: int, rate: float,
 ) -> A:  # fmt: skip
     """All stages; raw and held (trees per stage, samples) become the predictions, the gains per feature return."""
@@ -180,7 +179,7 @@ def _stages(
         for k in range(trees):
             state = _scrambled(seed, stage, k)
             _grow(
-                values, order, rank, starts, bins, gap, gradient[k], roots[:, :, :, k], state, depth,
+                values, order, rank, starts, bins, gradient[k], roots[:, :, :, k], state, depth,
                 histogram, rows, spare, place, feature, threshold, ends, gains,
             )  # fmt: skip
             for leaf in range(leaves):
@@ -242,7 +241,7 @@ def _root_histograms(across: A, bins: A, roots: A) -> None:
 
 @njit(cache=True, nogil=True)
 def _grow(
-    values: A, order: A, rank: A, starts: A, bins: A, gap: float, gradient: A, root: A, state: Any, depth: int,
+    values: A, order: A, rank: A, starts: A, bins: A, gradient: A, root: A, state: Any, depth: int,
     histogram: A, rows: A, spare: A, place: A, feature: A, threshold: A, ends: A, gains: A,
 ) -> None:  # fmt: skip
     """One tree. Nodes are numbered as in a heap; a node that is not split sends everything left.
@@ -275,7 +274,7 @@ def _grow(
             f, at, cut, gain = -1, 0, np.inf, 0.0
             if end - begin > 1:
                 f, at, cut, gain = _best_split(
-                    values, order, starts, gap, gradient, turn, node, rows[begin:end], place, histogram[a]
+                    values, order, starts, gradient, turn, node, rows[begin:end], place, histogram[a]
                 )
             if f < 0:
                 feature[node], threshold[node] = 0, np.inf
@@ -330,7 +329,7 @@ def _histogram(members: A, gradient: A, bins: A, histogram: A) -> None:
 
 @njit(cache=True, nogil=True)
 def _best_split(
-    values: A, order: A, starts: A, gap: float, gradient: A, turn: A, node: int, members: A, place: A, histogram: A
+    values: A, order: A, starts: A, gradient: A, turn: A, node: int, members: A, place: A, histogram: A
 ) -> tuple[int, int, float, float]:
     """Feature, first place that goes right, threshold and gain of the best split; feature -1 if there is none."""
     n = float(len(members))
@@ -376,7 +375,7 @@ def _best_split(
                         i = order[j, p]
                         if place[i] != node:
                             continue
-                        if values[j, p] - last > gap:
+                        if values[j, p] > last:
                             x = inside - mean * seen
                             room = seen * (n - seen)
                             if x * x > best * TIE * room:

@@ -25,10 +25,10 @@ def classes(
     """
     factors = np.vstack([fitted, held])
     cut = []
+    if whole:
+        every_value_a_class(factors)
     for j, (column, kind) in enumerate(zip(factors.T, kinds, strict=True)):
         values = len(np.unique(column))
-        if whole and values > len(column) / 2:
-            raise UserError(f"reference=True takes every value as a class, but factor column {j} has {values} of them")
         if not whole and (is_binned(column, kind) or (kind == "order" and values > len(column) / 2)):
             cut.append(j)
     numbers = levels(factors, ["continuous" if j in cut else "order" for j in range(len(kinds))], bins)
@@ -38,3 +38,11 @@ def classes(
         number[seen] = np.arange(len(seen))
         numbers[:, j] = number[column]
     return numbers[: len(fitted)], numbers[len(fitted) :], cut
+
+
+def every_value_a_class(factors: np.ndarray) -> None:
+    """Refuse real numbers where every value of a factor is taken for a class."""
+    for j, column in enumerate(factors.T):
+        values = len(np.unique(column))
+        if values > len(column) / 2:
+            raise UserError(f"reference=True takes every value as a class, but factor column {j} has {values} of them")

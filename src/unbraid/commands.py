@@ -77,6 +77,7 @@ def score(given: argparse.Namespace) -> int:
     from unbraid.scoring import scores_of
 
     said: dict[str, list[str]] = {}
+    taken: dict[str, list[str]] = {}
 
     def rows() -> Iterator[Row]:
         for name, found in scores_of(
@@ -84,13 +85,22 @@ def score(given: argparse.Namespace) -> int:
         ):
             for warning in found.warnings:
                 said.setdefault(warning, []).append(name)
+            if kinds := found.settings.get("kinds"):
+                taken["kinds"] = kinds
             row = score_row(name, found)
-            yield row | {"warnings": list(found.warnings)} if given.json else row
+            if given.json:
+                yield row | {"settings": found.settings, "warnings": list(found.warnings)}
+            elif "." in name:  # another facet of the score above
+                yield row | {"score": f"  .{name.partition('.')[2]}", "made with": "as above"}
+            else:
+                yield row
 
     if given.json:
         return print_table(list(rows()), True)
     print_rows(rows(), max(map(len, catalog.names("metrics"))))
     print("\nceiling: what a perfect code would reach on these factors; by chance: what a code of noise would")
+    if taken:
+        print(f"factors were taken as {', '.join(taken['kinds'])}; --kinds says otherwise")
     for warning, names in said.items():
         print(f"! {warning} ({', '.join(names) if len(names) < 4 else f'{len(names)} scores'})")
     return 0

@@ -95,14 +95,20 @@ class FixedFactor:
     def pairs_one_by_one(
         self, draw: np.random.RandomState, votes: int, batch: int
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """As `pairs`, in the order of disentanglement_lib; a row may meet itself."""
+        """As `pairs`, in the order of disentanglement_lib.
+
+        A row meets itself only where no other has its value. In a grid that is drawn from anew that hardly happens; among
+        few rows it would make all latents of a pair closer where a factor has many values, and so betray the factor.
+        """
         fixed = np.empty(votes, dtype=np.int64)
         left, right = np.empty((2, votes, batch), dtype=np.int64)
         for vote in range(votes):
             j = fixed[vote] = self.usable[draw.randint(len(self.usable))]
             first = draw.randint(len(self.levels), size=batch)
             left[vote] = self.order[j][first]
-            right[vote] = self.order[j][self.start[j][first] + draw.randint(self.size[j][first])]
+            start, others = self.start[j][first], self.size[j][first] - 1
+            other = start + draw.randint(np.maximum(others, 1))
+            right[vote] = self.order[j][other + ((other >= first) & (others > 0))]
         return fixed, left, right
 
     def warnings(self, given: Sequence[Factor | str] | None, bins: int) -> list[str]:

@@ -12,6 +12,7 @@ import numpy as np
 
 CORRECTIONS = ("none", "miller_madow", "shuffled")
 SHUFFLES = 5
+ENOUGH = 1000
 
 
 def ranges(columns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -82,18 +83,17 @@ def levels(factors: np.ndarray, kinds: list[str], bins: int, binning: str = "wid
 
 def perfect(factors: np.ndarray, truth: np.ndarray, bins: int, binning: str = "width") -> np.ndarray:
     """Binned perfect code: a latent per factor with its values or their ranks, whichever keeps more after binning."""
-    cut = BINNINGS[binning]
+    # A factor whose values are its ranks, and no more than bins, has a bin for each.
+    ranked = (factors - factors.min(axis=0) == truth).all(axis=0)
+    cut = np.flatnonzero(~ranked | (truth.max(axis=0) >= bins))
     binned = truth.copy(order="K")
-    for j, column in enumerate(factors.T):
-        ranked = (column - column.min() == truth[:, j]).all()
-        if ranked and truth[:, j].max() < bins:
-            continue  # every value has a bin of its own
-        binned[:, j] = cut(column[:, None], bins)[:, 0]
-        if not ranked:
-            ranks = distinct(column).astype(float)
-            both = np.stack([binned[:, j], cut(ranks[:, None], bins)[:, 0]]).T
-            kept = mutual_information(both, truth[:, [j]])[:, 0]
-            binned[:, j] = both[:, int(kept[1] > kept[0])]
+    if len(cut):
+        binned[:, cut] = BINNINGS[binning](factors[:, cut], bins)
+    for j in np.flatnonzero(~ranked):
+        ranks = distinct(factors[:, j]).astype(float)
+        both = np.stack([binned[:, j], BINNINGS[binning](ranks[:, None], bins)[:, 0]]).T
+        kept = mutual_information(both, truth[:, [j]])[:, 0]
+        binned[:, j] = both[:, int(kept[1] > kept[0])]
     return binned
 
 
@@ -166,6 +166,36 @@ def dependence_in(tables: Iterable[np.ndarray]) -> np.ndarray:
         excess = ((each_right @ table**2)[:, 0] * each_left).sum(axis=1) / n - n - mean
         columns.append(np.divide(excess, np.sqrt(np.maximum(variance, 0)), out=0 * excess, where=variance > 1e-9))
     return np.stack(columns, axis=1)
+
+
+def dependent_pairs(columns: np.ndarray, bins: int = 20, least: float = 0.1) -> list[tuple[int, int, float]]:
+    """Pairs of columns whose Cramér's V (bias removed) is at least so large, and surely not by chance.
+
+    Judged by 1,000 rows, which are enough to be sure. They are drawn, for rows may follow a grid.
+    """
+    if len(columns) > ENOUGH:
+        columns = columns[np.random.default_rng(0).choice(len(columns), ENOUGH, replace=False)]
+    cut = equal_width(columns, bins).T.astype(np.int64)
+    firsts, seconds = np.triu_indices(len(cut), 1)
+    pairs = []
+    for begin in range(0, len(firsts), 64):
+        i, j = firsts[begin : begin + 64], seconds[begin : begin + 64]
+        keys = cut[i] + bins * (cut[j] + bins * np.arange(len(i))[:, None])
+        tables = np.bincount(keys.ravel(), minlength=len(i) * bins**2).reshape(-1, bins, bins).astype(float)
+        for at in np.flatnonzero(_cramers_v(tables) >= least):
+            if dependence_in([tables[at, None]])[0, 0] > 6:
+                pairs.append((int(i[at]), int(j[at]), float(_cramers_v(tables[[at]])[0])))
+    return pairs
+
+
+def _cramers_v(tables: np.ndarray) -> np.ndarray:
+    """Square root of (chi² / n - (r - 1)(s - 1) / (n - 1)) / (min(r, s) - 1) of each table of r by s values."""
+    left, right = tables.sum(axis=2, keepdims=True), tables.sum(axis=1, keepdims=True)
+    n = left[0].sum()
+    chi = (tables**2 / np.maximum(left * right, 1)).sum(axis=(1, 2)) - 1
+    r, s = ((margin > 0).sum(axis=(1, 2)) for margin in (left, right))
+    excess = np.maximum(chi - (r - 1) * (s - 1) / (n - 1), 0)
+    return np.sqrt(excess / np.maximum(np.minimum(r, s) - 1, 1))
 
 
 def _shape(counts: np.ndarray, n: float) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:

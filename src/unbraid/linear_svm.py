@@ -64,7 +64,7 @@ class _Problems:
         # The same samples class by class: how many of the p smallest belong to class k is a search for k n + p.
         # Short integers are sorted by their digits.
         short = np.int16 if self.sizes.max() < 2**15 else np.int64
-        sorted_classes = classes.T[:, order].astype(short)
+        sorted_classes = np.take(classes.T.astype(short), order, axis=1)
         grouped = np.argsort(sorted_classes, axis=1, kind="stable")
         first = self.sizes.cumsum() - self.sizes
         self.keys = ((np.take_along_axis(sorted_classes, grouped, axis=1) + first[:, None]) * n + grouped).ravel()
@@ -130,8 +130,11 @@ class _Problems:
 
 def _prefix_sums(x: np.ndarray) -> np.ndarray:
     """Sums of 1, x and x² over the first 0, 1, ..., n values: (3, n + 1)."""
-    sums = np.zeros((3, len(x) + 1))
-    np.cumsum(np.stack([np.ones_like(x), x, x * x]), axis=1, out=sums[:, 1:])
+    sums = np.empty((3, len(x) + 1))
+    sums[:, 0] = 0
+    sums[0] = np.arange(len(x) + 1)
+    np.cumsum(x, out=sums[1, 1:])
+    np.cumsum(x * x, out=sums[2, 1:])
     return sums
 
 

@@ -9,11 +9,14 @@ from __future__ import annotations
 
 import numpy as np
 
+from unbraid.one_thread import one_thread
+
 STEPS = 100
 PART = 10  # the start is fitted on every tenth row
 FEW = 2000  # rows that are not worth a start of their own
 
 
+@one_thread
 def fit(columns: np.ndarray, classes: np.ndarray, strength: float = 1.0) -> tuple[np.ndarray, np.ndarray]:
     """Weights (columns + 1, classes present), the intercept last, and the numbers of these classes.
 

@@ -98,11 +98,16 @@ def list_rows(room: str | None, wanted: Sequence[str] | None = None) -> list[Row
 
 def score_row(name: str, score: Score) -> Row:
     """One score as a row of a table."""
-    told = ", ".join(f"{k} {v}" for k, v in score.settings.items() if not isinstance(v, list | tuple | dict))
+    told = ", ".join(f"{k} {_setting(v)}" for k, v in score.settings.items() if v not in ([], None) and k != "kinds")
     row: Row = {"score": name, "value": score.value}
     if score.interval:
         row["interval"] = " to ".join(f"{end:.3f}" for end in score.interval)
     return row | {"ceiling": score.ceiling, "by chance": score.chance, "better": score.best, "made with": told}
+
+
+def _setting(value: Any) -> str:
+    """A setting in a few words: of one word per factor, each word once."""
+    return " / ".join(dict.fromkeys(map(str, value))) if isinstance(value, list | tuple) else str(value)
 
 
 def status(run: Any) -> str:

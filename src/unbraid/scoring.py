@@ -34,7 +34,9 @@ def scores_of(
             )
     check(array, values)
     if len(array) < FEWEST:
-        raise UserError(f"{codes}: {len(array)} samples are too few for a score: at least {FEWEST} are needed")
+        turned = array.shape[1] == values.shape[1] >= FEWEST
+        hint = "; samples come first: are both transposed?" if turned else ""
+        raise UserError(f"{codes}: {len(array)} samples are too few for a score: at least {FEWEST} are needed{hint}")
     described = [
         Factor(name, 0 if kind == "continuous" else len(set(column)), kind)
         for name, kind, column in zip(names, chosen, values.T.tolist(), strict=True)

@@ -12,6 +12,8 @@ from typing import Any
 
 import numpy as np
 
+from unbraid.one_thread import one_thread
+
 
 @dataclass(frozen=True)
 class Logistic:
@@ -39,6 +41,7 @@ class Logistic:
         return float(-np.maximum(np.where(self.classes[place] == wanted, found, floor), floor).mean())
 
 
+@one_thread
 def fit(
     codes: np.ndarray,
     wanted: np.ndarray,

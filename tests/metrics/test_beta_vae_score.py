@@ -57,10 +57,23 @@ def test_reference_draws_have_the_same_distribution(codes, factors):
     assert ours == pytest.approx(theirs, abs=0.03)
 
 
+@pytest.mark.parametrize("reference", [False, True])
+def test_a_row_does_not_meet_itself(factors, reference):
+    """Among few rows of a value that would make all latents closer, and tell the factor even from noise."""
+    many = np.column_stack([np.arange(3000) // 2, factors[:, 0]])
+    noise = np.random.default_rng(5).normal(size=(3000, 4))
+    assert beta_vae_score(noise, many, reference=reference).value == pytest.approx(0.5, abs=0.06)
+    fixed = FixedFactor(many, ["order", "order"], 20)
+    draw = np.random.RandomState(0) if reference else np.random.default_rng(0)
+    _, left, right = (fixed.pairs_one_by_one if reference else fixed.pairs)(draw, 300, 64)
+    assert (left != right).all()
+
+
 def test_one_factor_may_be_missing_and_two_may_not(factors):
     """The pitfall of Kim & Mnih: what is shared in no latent is the factor that is not encoded."""
     missing = np.hstack([factors[:, :3], np.random.default_rng(0).normal(size=(3000, 1))])
-    assert beta_vae_score(missing, factors).value > 0.99
+    score = beta_vae_score(missing, factors)
+    assert score.value > 0.99 and any("does not see a factor that is missing" in w for w in score.warnings)
     assert beta_vae_score(factors[:, :2], factors).value == pytest.approx(0.75, abs=0.03)
 
 

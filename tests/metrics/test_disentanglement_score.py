@@ -56,7 +56,7 @@ def test_equals_scikit_learn():
             predicted = KNeighborsRegressor(5).fit(train, factors[fit, i]).predict(test)
             rmse = np.sqrt(((predicted - factors[held, i]) ** 2).mean())
             assert score.parts["accuracies"][j, i] == pytest.approx(factors[held, i].std() - rmse, abs=1e-12)
-    assert score.settings["predictor"] == ["classifier", "regressor", "regressor"]
+    assert score.settings["estimator"] == ["classifier", "regressor", "regressor"]
     assert (score.settings["fitted"], score.settings["scored"]) == (4000, 1000)
 
 

@@ -65,7 +65,11 @@ def test_reference_draws_have_the_same_distribution(codes, factors):
 
 def test_perfect_codes_reach_one_and_spread_ones_too(factors):
     assert factor_vae_score(factors, factors).value == 1.0
-    assert factor_vae_score(np.hstack([factors, factors]), factors).value == 1.0
+    assert not factor_vae_score(factors, factors).warnings
+    copies = factors[:, [2, 2]] + 0.1 * np.random.default_rng(1).normal(size=(3000, 2))
+    twice = factor_vae_score(np.hstack([factors[:, [0, 1, 3]], copies]), factors)
+    assert twice.value == 1.0
+    assert any("latents [3, 4] all stand for factor in column 2" in w for w in twice.warnings)
 
 
 def test_a_factor_that_is_not_encoded_costs_its_share(factors):
@@ -79,6 +83,7 @@ def test_the_threshold_has_no_unit_but_in_reference(factors):
     codes = np.hstack([factors, 1e-3 * np.random.default_rng(0).normal(size=(3000, 1))]) * 0.02
     score = factor_vae_score(codes, factors)
     assert score.value == 1.0 and score.kept.tolist() == [True] * 4 + [False]
+    assert any("latents [4] have a standard deviation under 0.05 of the largest" in w for w in score.warnings)
     assert score.settings["threshold"] == "std >= 0.05 of the largest"
     published = factor_vae_score(codes, factors, reference=True)
     assert (

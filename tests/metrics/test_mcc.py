@@ -100,7 +100,7 @@ def test_a_category_is_no_number():
     code = np.array([0.0, 5.0, 1.0])[classes]  # classes 0, 2, 1 in order of the code
     score = mcc(code, classes, kinds=["category"])
     assert score.value == pytest.approx(1) and score.pearson == pytest.approx(1)
-    assert score.settings["measures"] == ["eta"]
+    assert score.settings["estimator"] == ["eta"]
     assert mcc(code, classes, kinds=["order"]).value < 0.6
     published = mcc(code, classes, kinds=[Factor("shape", 3, "category")], reference=True)
     assert published.value < 0.6

@@ -133,6 +133,16 @@ def test_corrections_lower_noise_but_not_the_best(correction):
     assert perfect.value > 0.9
 
 
+def test_nats_by_accident_are_said():
+    """Cars3D: 19 * 182 / 20,000 nats with any latent whatever."""
+    factors = uniform(SIZES["cars3d"])
+    noise = np.random.default_rng(1).uniform(size=(10_000, 2))
+    said = [w for w in mig(noise, factors).warnings if "by accident" in w]
+    assert len(said) == 1 and "column 2 shares about 0.17 nats" in said[0]
+    assert mig(noise, factors).information[:, 2] == pytest.approx(0.17, abs=0.03)
+    assert not any("by accident" in w for w in mig(noise, factors, correction="shuffled").warnings)
+
+
 def test_codes_drawn_from_the_posterior_hide_noisy_latents():
     """Each factor twice, once under noise: the means have no gap, the drawn codes have nearly all of it."""
     factors = uniform((5, 5))

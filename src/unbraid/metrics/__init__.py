@@ -9,6 +9,7 @@ for each factor whether it is a category, an order, a cycle or continuous.
 - Where a model is fitted, `test_codes` and `test_factors` may be given; without them `split` makes a seeded split.
 - `reference=True` gives the number that disentanglement_lib computes on the same arrays.
 - Whatever was chosen is in `settings`, whatever may mislead in `warnings`: `usual_warnings` has the common ones.
+- `SECONDS` is about how long it takes for 10,000 samples, if that is long: those come last.
 - `SLOW = True` keeps a metric out of what is computed unless it is asked for by name.
 """
 
@@ -25,6 +26,7 @@ import numpy as np
 from unbraid import catalog
 from unbraid.errors import UserError, nearest, unknown
 from unbraid.factors import KINDS, Factor
+from unbraid.information import constant_columns, dependent_pairs
 
 LARGEST = 1e140  # sums of squares of many such numbers are still finite
 
@@ -136,13 +138,18 @@ def label(kinds: Sequence[Factor | str] | None, column: int) -> str:
 
 
 def usual_warnings(codes: np.ndarray, factors: np.ndarray, kinds: Sequence[Factor | str] | None) -> list[str]:
-    """Pitfalls that concern every score: dead codes, factors that never vary, few samples, one latent."""
+    """Pitfalls that concern every score: dead codes, factors that never vary or go together, few samples."""
     found = []
-    dead = np.flatnonzero(np.ptp(codes, axis=0) <= 4 * np.spacing(np.abs(codes).max(axis=0)))
+    dead = np.flatnonzero(constant_columns(codes, 2))
     if len(dead):
         found.append(f"constant code columns {dead.tolist()} carry no information")
-    for j in np.flatnonzero(np.ptp(factors, axis=0) == 0):
-        found.append(f"factor {label(kinds, int(j))} never varies and is left out of the mean")
+    for still in np.flatnonzero(np.ptp(factors, axis=0) == 0):
+        found.append(f"factor {label(kinds, int(still))} never varies and is left out of the mean")
+    for i, j, v in dependent_pairs(factors) if factors.shape[1] > 1 else ():
+        found.append(
+            f"factors {label(kinds, i)} and {label(kinds, j)} depend on each other (Cramér's V {v:.2f}): "
+            "no score can tell a latent of one from a latent of the other"
+        )
     if codes.shape[1] == 1:
         found.append("a single latent has no second best, which counts as 0")
     if len(codes) < 1000:
@@ -156,6 +163,8 @@ def check(codes: Any, factors: Any) -> tuple[np.ndarray, np.ndarray]:
     if len(codes) != len(factors):
         turned = codes.shape[1] == len(factors) or factors.shape[1] == len(codes)
         hint = "samples come first: is one of them transposed?" if turned else "they must describe the same samples"
+        if codes.shape[1] == factors.shape[1]:
+            hint = "samples come first: are both transposed?"
         raise UserError(f"codes have {len(codes)} rows but factors {len(factors)}; {hint}")
     return codes, factors
 
@@ -172,18 +181,19 @@ def table(values: Any, name: str) -> np.ndarray:
             raise UserError(f"{name} must be numbers: {error}") from error
     if array.dtype.kind not in "buif":
         raise UserError(f"{name} must be numbers, not {array.dtype}")
-    array = array.astype(np.float64)
+    array = array.astype(np.float64, copy=False)  # no metric writes into what it is given
     if array.ndim == 1:
         array = array[:, None]
     if array.ndim != 2 or 0 in array.shape:
         raise UserError(f"{name} must have shape (samples, columns), not {array.shape}")
     if len(array) < 2:
         raise UserError(f"{name} has a single row; a score needs many samples")
-    if not np.isfinite(array).all():
+    largest = max(-array.min(), array.max())  # nan if there is any
+    if not np.isfinite(largest):
         row, column = np.argwhere(~np.isfinite(array))[0]
         raise UserError(f"{name} has a value that is not finite (row {row}, column {column}: {array[row, column]})")
-    if np.abs(array).max() > LARGEST:
-        raise UserError(f"{name} has values too large to be squared ({np.abs(array).max():.3g}): rescale it")
+    if largest > LARGEST:
+        raise UserError(f"{name} has values too large to be squared ({largest:.3g}): rescale it")
     return array
 
 

@@ -14,6 +14,7 @@ import numpy as np
 from unbraid.errors import UserError, unknown
 from unbraid.information import CORRECTIONS, constant_columns, equal_width, mutual_information
 from unbraid.metrics import Score, table, usual_warnings
+from unbraid.pitfalls import crowded_bins
 
 HOLDS = {
     "permuted_codes",
@@ -45,6 +46,7 @@ def code_information(
         raise UserError(f"bins={bins}: needs at least 2 bins")
     if correction not in CORRECTIONS:
         raise unknown("correction", correction, CORRECTIONS)
+    warnings = [w for w in usual_warnings(codes, codes[:, :0], None) if "second best" not in w]
     kept = np.flatnonzero(~constant_columns(codes, bins) | reference)
     if len(kept) > 1:
         binned = equal_width(codes[:, kept], bins)
@@ -53,13 +55,20 @@ def code_information(
         draw = np.random.default_rng(seed)
         apart = np.stack([draw.permutation(column) for column in binned.T]).T
         chance = _between(mutual_information(apart, apart, correction, seed))
+        warnings += crowded_bins(binned)
     else:
         information, chance = np.zeros((len(kept), len(kept))), 0.0
-    warnings = [w for w in usual_warnings(codes, codes[:, :0], None) if "second best" not in w]
     return Score(
         value=_between(information),
         parts={"information": information, "latents": kept},
-        settings={"bins": bins, "correction": correction, "seed": seed, "reference": reference, "samples": len(codes)},
+        settings={
+            "estimator": "plug-in mutual information",
+            "bins": bins,
+            "correction": correction,
+            "seed": seed,
+            "reference": reference,
+            "samples": len(codes),
+        },
         chance=chance,
         warnings=tuple(warnings),
         best="low",

@@ -7,11 +7,13 @@ factors in all importance (see unbraid.importance), I is the mean accuracy on ot
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
 
+from unbraid.classes import every_value_a_class
 from unbraid.errors import UserError
 from unbraid.factors import Factor
 from unbraid.importance import completeness, disentanglement, spread
@@ -32,6 +34,7 @@ HOLDS = {
     "dead_latents_keep",
     "relabelled_category_keeps",
 }
+SECONDS = 3  # of 10,000 samples, about
 
 
 def dci(
@@ -59,41 +62,47 @@ def dci(
         kinds: kind of each factor; continuous ones are regressed, and orders of over 400 values; others classified.
         test_codes: codes that informativeness is measured on; without them a third of the samples is held out.
         test_factors: their factors.
-        reference: as disentanglement_lib: every factor is classified, codes are rounded to 32 bits.
+        reference: disentanglement_lib's very trees (see unbraid.boosting_reference): every value of every factor is a
+            class, and the seed is that of NumPy, which draws the order in which scikit-learn tries the latents.
         stages: boosting stages.
         depth: depth of the trees.
         rate: learning rate.
         seed: draws the held-out samples and decides between splits of equal gain.
     """
-    from unbraid.boosting import boost_classes, boost_values, canonical, ranked
+    from unbraid.boosting import Boosted, boost_classes, boost_values, canonical, ranked
+    from unbraid.boosting_reference import boost_classes_reference
 
     codes, factors = check(codes, factors)
+    if reference:
+        stages, depth, rate = 100, 3, 0.1
     for name, number in (("stages", stages), ("depth", depth)):
         if number < 1:
             raise UserError(f"{name}={number}: DCI needs at least 1")
     kind = kinds_of(factors, kinds)
     fit, wanted, held, truth = split(codes, factors, test_codes, test_factors, seed)
-    varies = varying(wanted, truth, "DCI")
+    varies = varying(wanted, wanted if reference else truth, "DCI")
     asked = ["category"] * len(kind) if reference else kind
     wanted_of, truth_of = targets(wanted, asked, like=factors), targets(truth, asked, like=factors)
-    if reference:
-        fit, held = fit.astype(np.float32).astype(float), held.astype(np.float32).astype(float)
-        back = np.arange(fit.shape[1])
-    else:
-        fit, held, back = canonical(fit, held)
-    sorted_codes = ranked(fit, gap=1e-7 if reference else 0.0)
+    fit, held, back = (fit, held, np.arange(fit.shape[1])) if reference else canonical(fit, held)
     trees: dict[str, Any] = {"stages": stages, "depth": depth, "rate": rate, "seed": seed}
+    columns = ranked(fit)
+    classify: Callable[..., Boosted] = partial(boost_classes, columns, **trees)
+    if reference:
+        every_value_a_class(wanted)
+        if max(np.abs(fit).max(), np.abs(held).max()) > np.finfo(np.float32).max:
+            raise UserError("reference=True rounds codes to 32 bits, for which these are too large: rescale them")
+        classify = partial(boost_classes_reference, fit, draw=np.random.RandomState(seed))
 
     importances = np.zeros((fit.shape[1], len(kind)))
     scores = {part: np.full(len(kind), np.nan) for part in ("fitted", "held")}
     for j in np.flatnonzero(varies):
         if are_classes(wanted_of[j]):
-            model = boost_classes(sorted_codes, wanted_of[j], held, **trees)
+            model = classify(wanted_of[j], held)
             importances[:, j] = model.importances
             scores["fitted"][j] = accuracy(model.fitted, wanted_of[j])
             scores["held"][j] = accuracy(model.predicted, truth_of[j])
         else:
-            models = [boost_values(sorted_codes, column, held, **trees) for column in wanted_of[j].T]
+            models = [boost_values(columns, column, held, **trees) for column in wanted_of[j].T]
             importances[:, j] = np.mean([model.importances for model in models], axis=0)
             scores["fitted"][j] = r_squared(np.stack([m.fitted for m in models], axis=1), wanted_of[j])
             scores["held"][j] = r_squared(np.stack([m.predicted for m in models], axis=1), truth_of[j])
@@ -111,7 +120,7 @@ def dci(
             "informativeness_fitted": float(np.nanmean(scores["fitted"])),
         },
         settings={
-            "predictor": ["boosted classes" if are_classes(t) else "boosted regression, R²" for t in wanted_of],
+            "estimator": ["boosted classes" if are_classes(t) else "boosted regression, R²" for t in wanted_of],
             **trees,
             "reference": reference,
             "fitted": len(fit),

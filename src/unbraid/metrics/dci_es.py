@@ -18,6 +18,7 @@ from unbraid.errors import UserError
 from unbraid.factors import Factor
 from unbraid.importance import completeness, disentanglement, spread
 from unbraid.metrics import Score, check, kinds_of, split, usual_warnings
+from unbraid.pitfalls import doubtful_orders
 from unbraid.targets import varying
 
 # Not permuted_codes: forests and random features are drawn by column number. Not perfect_codes_reach_ceiling: trees of
@@ -31,6 +32,7 @@ HOLDS = {
     "monotone_warp_keeps",
     "dead_latents_keep",
 }
+SECONDS = 4  # of 10,000 samples, about
 
 CAPACITIES = (16, 32, 64, 128, 256, 512, 1024)
 GAIN = 0.08  # standard deviation of the frequencies of the random features
@@ -96,7 +98,7 @@ def dci_es(
     d, per_latent = disentanglement(importances)
     c, per_factor = completeness(importances)
     explicit = explicitness(np.log(grid), losses)
-    warnings = usual_warnings(codes, factors, kinds)
+    warnings = [*usual_warnings(codes, factors, kinds), *doubtful_orders(codes, factors, kind, kinds)]
     if (losses[-1] > 0.9).any():
         warnings.append(
             "some factors cannot be predicted by any probe: their explicitness is 1 for want of a loss to shed"
@@ -119,10 +121,13 @@ def dci_es(
             "capacities": grid,
         },
         settings={
+            "estimator": "random Fourier features and least squares; random forests",
             "capacities": grid,
             "axis": "log",
-            "probe": f"random Fourier features, gain {gain:g}, least squares",
-            "importances": f"forests of {trees} trees with {leaves} leaves, impurity",
+            "gain": gain,
+            "importances": "impurity",
+            "trees": trees,
+            "leaves": leaves,
             "seed": seed,
             "fitted": len(fit),
             "scored": len(held),

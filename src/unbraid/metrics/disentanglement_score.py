@@ -25,6 +25,7 @@ from unbraid.errors import UserError, unknown
 from unbraid.factors import Factor
 from unbraid.information import distinct
 from unbraid.metrics import Score, check, kinds_of, label, usual_warnings
+from unbraid.pitfalls import doubtful_orders
 
 # Not sample_order: which rows fit and which are scored is drawn by row number.
 HOLDS = {
@@ -99,7 +100,7 @@ def disentanglement_score(
             "fitted": len(fit),
             "scored": len(held),
             "kinds": kind,
-            "predictor": ["classifier" if k == "category" else "regressor" for k in kind],
+            "estimator": ["classifier" if k == "category" else "regressor" for k in kind],
         },
         ceiling=float(np.nanmean(_gaps(perfect, constant, kind, varies, form))),
         warnings=tuple(_warnings(codes, factors, constant, kind, kinds, varies, form)),
@@ -207,7 +208,7 @@ def _warnings(
     varies: np.ndarray,
     form: str,
 ) -> list[str]:
-    found = usual_warnings(codes, factors, given)
+    found = [*usual_warnings(codes, factors, given), *doubtful_orders(codes, factors, kinds, given)]
     for i in np.flatnonzero(varies):
         if kinds[i] == "category" and form != "normalised":
             most = (1 - constant[i]) / constant[i]

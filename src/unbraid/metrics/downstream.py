@@ -28,6 +28,7 @@ HOLDS = {
     "dead_latents_keep",
     "relabelled_category_keeps",
 }
+SECONDS = 5  # of 10,000 samples, about
 
 SIZES = (10, 100, 1000, 10_000)
 PENALTIES = {False: (0.1, 10.0, 1000.0), True: tuple(np.logspace(-4, 4, 10))}  # C, by whether it is the reference
@@ -100,9 +101,10 @@ def downstream(
             "penalties": [float(c) for c in PENALTIES[reference]],
             "folds": 5 if reference else "one held-out fifth",
             "trees": "100 stages, depth 3, rate 0.1",
-            "predictor": ["classifiers" if are_classes(t) else "regression, R²" for t in wanted_of],
+            "estimator": ["classifiers" if are_classes(t) else "regression, R²" for t in wanted_of],
             "reference": reference,
             "seed": seed,
+            "fitted": used[-1],
             "scored": len(held),
             "kinds": kind,
         },

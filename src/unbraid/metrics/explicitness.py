@@ -21,6 +21,7 @@ from unbraid.errors import UserError
 from unbraid.factors import Factor
 from unbraid.information import constant_columns
 from unbraid.metrics import Score, check, kinds_of, label, split, usual_warnings
+from unbraid.one_thread import one_thread
 
 # All latents are read together: rotated, repeated or permuted ones tell as much.
 HOLDS = {
@@ -35,6 +36,7 @@ HOLDS = {
     "noise_latents_keep",
     "relabelled_category_keeps",
 }
+SECONDS = 1  # of 10,000 samples, about
 
 
 def explicitness(
@@ -91,7 +93,7 @@ def explicitness(
         model = LogisticRegression(max_iter=steps)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)
-            model.fit(fitted, numbers[:, j])
+            one_thread(model.fit)(fitted, numbers[:, j])
         if max(model.n_iter_) >= steps:
             found.append(f"the fit of factor {label(kinds, int(j))} was stopped after {steps} steps")
         for row, (x, y) in enumerate(((fitted, numbers[:, j]), (held, held_numbers[:, j]))):
@@ -103,6 +105,7 @@ def explicitness(
         facets={"train": float(np.nanmean(areas[0]))},
         parts={"per_factor": areas[1], "per_factor_train": areas[0]},
         settings={
+            "estimator": "logistic regression, L2, C 1, on codes " + ("as given" if reference else "standardised"),
             "fitted": len(fitted),
             "scored": len(held),
             "steps": steps,

@@ -15,7 +15,7 @@ import numpy as np
 from unbraid.errors import UserError
 from unbraid.factors import Factor
 from unbraid.fixed_factor import FixedFactor, portions
-from unbraid.metrics import Score, check, kinds_of, usual_warnings
+from unbraid.metrics import Score, check, kinds_of, label, usual_warnings
 
 # Not sample_order: batches are drawn by row number. Not perfect_codes_reach_ceiling: entangled codes come close to it.
 HOLDS = {
@@ -31,6 +31,8 @@ HOLDS = {
     "dead_latents_keep",
     "noise_latents_keep",
 }
+
+VOTERS = 0.05  # share of the votes for a factor that a latent has not by accident
 
 
 def factor_vae_score(
@@ -92,13 +94,18 @@ def factor_vae_score(
         ]
         choice = tables[0].argmax(axis=0)
         trained, value = (float(t[choice, np.arange(t.shape[1])].sum() / t.sum()) for t in tables)
+        found += _shared(tables[0], np.flatnonzero(kept), kinds)
         parts |= {"votes": tables[0], "scored_votes": tables[1], "majority": choice}
     else:
         found.append("no latent varies enough to be voted for")
+    if kept.any() and (quiet := np.flatnonzero(~kept & (spread > 0))).size:
+        least = f"{threshold:g}" + ("" if reference else " of the largest")
+        found.append(f"latents {quiet.tolist()} have a standard deviation under {least} and are left out")
     return Score(
         value=value,
         parts={**parts, "train_accuracy": trained},
         settings={
+            "estimator": "majority vote of the latent of least variance",
             "votes": votes,
             "scored": scored,
             "batch": batch,
@@ -114,6 +121,16 @@ def factor_vae_score(
         chance=chance,
         warnings=tuple(found),
     )
+
+
+def _shared(votes: np.ndarray, latents: np.ndarray, kinds: Sequence[Factor | str] | None) -> list[str]:
+    """Factors that several latents vote for, which this score forgives."""
+    found = []
+    for j, row in enumerate(votes):
+        voters = latents[(votes.argmax(axis=0) == j) & (row > VOTERS * row.sum())]
+        if len(voters) > 1:
+            found.append(f"latents {voters.tolist()} all stand for factor {label(kinds, j)}, which costs nothing here")
+    return found
 
 
 def _draw(fixed: FixedFactor, draw: Any, votes: int, batch: int) -> tuple[np.ndarray, np.ndarray]:

@@ -47,7 +47,7 @@ def gaussian_total_correlation(codes: Any) -> Score:
     return Score(
         value=float(max(0.0, -0.5 * np.log(np.maximum(spectrum, resolved)).sum())),
         parts={"correlation": correlation, "spectrum": spectrum},
-        settings={"samples": len(codes), "latents": moving.shape[1]},
+        settings={"estimator": "covariance of the codes", "samples": len(codes), "latents": moving.shape[1]},
         warnings=tuple(warnings),
         best="low",
     )

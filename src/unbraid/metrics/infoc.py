@@ -30,6 +30,7 @@ HOLDS = {
     "relabelled_category_keeps",
     "duplicates_lower",
 }
+SECONDS = 1  # of 10,000 samples, about
 
 
 def infoc(

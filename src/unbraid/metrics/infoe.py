@@ -31,6 +31,7 @@ HOLDS = {
     "noise_latents_keep",
     "relabelled_category_keeps",
 }
+SECONDS = 1  # of 10,000 samples, about
 
 
 def infoe(
@@ -84,11 +85,12 @@ def infoe(
         value=float(np.nanmean(each)),
         parts={"per_factor": each, "cross_entropy": entropies},
         settings={
-            "predictor": ["logistic" if are_classes(t) else "linear regression, R²" for t in wanted],
+            "estimator": ["logistic" if are_classes(t) else "linear regression, R²" for t in wanted],
             "steps": steps,
             "balanced": True,
             "fitted": len(codes),
-            "scored": f"{len(held)} others" if given else "the fitted samples",
+            "scored": len(held),
+            "scored_samples": "others" if given else "those that were fitted",
             "kinds": kind,
         },
         warnings=tuple(warnings),

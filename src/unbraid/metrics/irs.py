@@ -19,8 +19,9 @@ import numpy as np
 
 from unbraid.errors import UserError
 from unbraid.factors import Factor
-from unbraid.information import constant_columns, is_binned, levels
+from unbraid.information import constant_columns, equal_width, is_binned, levels
 from unbraid.metrics import Score, check, kinds_of, usual_warnings
+from unbraid.pitfalls import crowded_bins
 
 # A latent that repeats another one is as robust as that one.
 HOLDS = {
@@ -80,6 +81,7 @@ def irs(
         value=_mean(matrix[:, known], largest),
         parts={"matrix": matrix, "per_latent": matrix[:, known].max(axis=1), "weights": largest},
         settings={
+            "estimator": "quantile of deviations from the mean of equal factor values",
             "quantile": quantile,
             "bins": bins,
             "reference": reference,
@@ -88,7 +90,7 @@ def irs(
             "binned_factors": [j for j, k in enumerate(kind) if is_binned(factors[:, j], k)],
         },
         chance=_mean(by_chance, largest),
-        warnings=tuple(warnings),
+        warnings=(*warnings, *crowded_bins(equal_width(codes, bins))),
     )
 
 

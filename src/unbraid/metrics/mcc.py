@@ -21,6 +21,7 @@ from unbraid.correlation import MEASURES, Image, best_readouts, correlations, im
 from unbraid.errors import UserError, unknown
 from unbraid.factors import Factor
 from unbraid.metrics import Score, check, kinds_of, label, split, usual_warnings
+from unbraid.pitfalls import doubtful_orders
 
 HOLDS = {
     "permuted_codes",
@@ -128,7 +129,7 @@ def mcc(
         },
         settings={
             "correlation": correlation,
-            "measures": [MEASURES[k] for k in used],
+            "estimator": [MEASURES[k] for k in used],
             "kinds": kind,
             "samples": len(codes),
             "fitted": len(fit_codes),
@@ -163,7 +164,7 @@ def _warnings(
     given: Sequence[Factor | str] | None,
     reference: bool,
 ) -> list[str]:
-    found = usual_warnings(codes, factors, given)
+    found = [*usual_warnings(codes, factors, given), *doubtful_orders(codes, factors, kind, given)]
     count = int((np.ptp(factors, axis=0) > 0).sum())
     if codes.shape[1] < count:
         found.append(f"{codes.shape[1]} latents for {count} factors: {count - codes.shape[1]} of them count as 0")

@@ -18,7 +18,8 @@ import numpy as np
 from unbraid.errors import UserError, unknown
 from unbraid.factors import Factor
 from unbraid.information import BINNINGS, CORRECTIONS, entropy, is_binned, levels, mutual_information, perfect
-from unbraid.metrics import Score, check, kinds_of, label, table, usual_warnings
+from unbraid.metrics import Score, check, kinds_of, table, usual_warnings
+from unbraid.pitfalls import accidental_nats, coarse_bins, crowded_bins
 
 HOLDS = {
     "permuted_codes",
@@ -93,6 +94,7 @@ def mig(
         value=float(np.nanmean(per_factor)),
         parts={"information": information, "entropy": entropies, "per_factor": per_factor},
         settings={
+            "estimator": "plug-in mutual information",
             "bins": bins,
             "binning": binning,
             "correction": correction,
@@ -104,7 +106,12 @@ def mig(
             "binned_factors": [j for j, k in enumerate(kind) if is_binned(factors[:, j], k)],
         },
         ceiling=float(np.nanmean(_gaps(best, entropies))),
-        warnings=tuple(_warnings(codes, factors, binned, truth, kinds, bins)),
+        warnings=(
+            *usual_warnings(codes, factors, kinds),
+            *crowded_bins(binned),
+            *coarse_bins(truth, bins, kinds),
+            *(accidental_nats(truth, bins, kinds) if correction == "none" else ()),
+        ),
     )
 
 
@@ -125,24 +132,3 @@ def _gaps(information: np.ndarray, entropies: np.ndarray) -> np.ndarray:
     ordered = np.sort(np.vstack([np.zeros_like(entropies), information]), axis=0)
     gap = ordered[-1] - ordered[-2]
     return np.divide(gap, entropies, out=np.full_like(gap, np.nan), where=entropies > 0)
-
-
-def _warnings(
-    codes: np.ndarray,
-    factors: np.ndarray,
-    binned: np.ndarray,
-    truth: np.ndarray,
-    kinds: Sequence[Factor | str] | None,
-    bins: int,
-) -> list[str]:
-    found = usual_warnings(codes, factors, kinds)
-    most = [np.bincount(column).max() for column in binned.T]
-    crowded = [j for j, n in enumerate(most) if 0.95 * len(codes) < n < len(codes)]
-    if crowded:
-        found.append(f"code columns {crowded} have over 95 % of the samples in one bin: outliers set its range")
-    for j, size in enumerate(truth.max(axis=0) + 1):
-        if size > bins:
-            found.append(
-                f"{bins} bins are coarser than factor {label(kinds, j)} ({size} values): compare with the ceiling"
-            )
-    return found

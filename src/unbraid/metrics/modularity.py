@@ -28,6 +28,7 @@ from unbraid.information import (
     perfect,
 )
 from unbraid.metrics import Score, check, kinds_of, usual_warnings
+from unbraid.pitfalls import coarse_bins, crowded_bins
 
 # Two latents may share a factor, so that duplicates do not matter.
 # Not perfect_codes_reach_ceiling, which asks for 0.1 more than a mediocre code has: squares make 0.97 of that one.
@@ -83,7 +84,8 @@ def modularity(
     varies = truth.max(axis=0) > 0
     if not varies.any():
         raise UserError("no factor column varies; modularity needs at least one factor with two values")
-    tables = list(joint_counts(equal_width(codes, bins), truth))
+    binned = equal_width(codes, bins)
+    tables = list(joint_counts(binned, truth))
     information = np.maximum(information_in(tables), 0.0)
     told = (dependence_in(tables) > SURE).any(axis=1)
     used = allowed & told
@@ -94,6 +96,7 @@ def modularity(
     best = _modular(mutual_information(perfect(factors, truth, bins)[:, varies], truth[:, known]))
     warnings = usual_warnings(codes, factors, kinds)
     warnings = [warning for warning in warnings if "second best" not in warning]
+    warnings += [*crowded_bins(binned), *coarse_bins(truth, bins, kinds)]
     if not used.any():
         warnings.append("no latent tells of any factor more than chance would, which counts as 0")
     elif abs(every - among_used) > 0.005:
@@ -108,6 +111,7 @@ def modularity(
         facets={"in_use": among_used, "all_latents": every},
         parts={"information": information, "per_latent": per_latent, "used": used},
         settings={
+            "estimator": "plug-in mutual information",
             "bins": bins,
             "samples": len(codes),
             "mean": "over all latents" if reference else "over latents in use",

@@ -83,6 +83,7 @@ def sap(
     ]
     fitted, fit_factors, held, held_factors = split(codes, factors, test_codes, test_factors, seed)
     numbers, held_numbers, cut = classes(fit_factors, held_factors, kind, bins, reference)
+    numbers, held_numbers = np.asfortranarray(numbers), np.asfortranarray(held_numbers)
     varies = np.where(by_line, numbers.max(axis=0) > 0, np.ptp(factors, axis=0) > 0)
     if not varies.any():
         raise UserError("no factor column varies; SAP needs at least one factor with two values")

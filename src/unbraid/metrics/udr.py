@@ -81,8 +81,10 @@ def udr(
         settings={
             "models": len(codes),
             "samples": len(codes[0]),
+            "estimator": "weights of a Lasso" if correlation == "lasso" else "rank correlations",
             "correlation": correlation,
             "alpha": alpha if correlation == "lasso" else None,
+            "threshold": threshold,
             "left_out": f"KL <= {threshold:g}" if kl is not None else f"variance <= {QUIET:g} of the largest",
         },
         ceiling=1 - alpha if correlation == "lasso" else None,

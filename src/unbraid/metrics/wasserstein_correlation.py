@@ -46,7 +46,7 @@ def wasserstein_correlation(codes: Any) -> Score:
         value=normalised * trace,
         facets={"normalised": normalised},
         parts={"covariance": covariance},
-        settings={"samples": len(codes), "latents": codes.shape[1]},
+        settings={"estimator": "covariance of the codes", "samples": len(codes), "latents": codes.shape[1]},
         warnings=tuple(warnings),
         best="low",
     )
