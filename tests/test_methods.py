@@ -18,21 +18,29 @@ OPTIONS = {  # options that change what a method is
     "beta_tcvae:mss": {"estimator": "mss"},
     "beta_tcvae:lib": {"estimator": "lib"},
     "factor_vae:fresh": {"fresh_batch": True},
+    "cvae:linear": {"linear_tc": True},
+    "cvae:joint": {"joint_code": True},
+    "srb_vae:learned": {"learned": True},
 }
 
 
 def made(name, seed=0, **options):
+    """A small method; whatever of these settings it has."""
     name, options = name.partition(":")[0], {**OPTIONS.get(name, {}), **options}
-    known = [option.name for option in catalog.entry("methods", name).options]
-    options |= {option: value for option, value in NARROW.items() if option in known}
+    kind = catalog.load("methods", name)
+    known = inspect.signature(kind).parameters
+    small = {**NARROW, "latents": 3, **options}
     torch.manual_seed(seed)
-    return catalog.load("methods", name)(open_net("mlp:encoder=16,decoder=16", SHAPE, "unit"), 3, **options)
+    net = open_net("mlp:encoder=16,decoder=16", SHAPE, "unit")
+    return kind(net, **{option: value for option, value in small.items() if option in known})
 
 
 def batch(method, count=32, seed=1):
+    """What the method needs of a batch, made of noise."""
     generator = torch.Generator().manual_seed(seed)
-    x = torch.rand(count, *SHAPE, generator=generator)
-    return {"x": x, "noise": torch.randn(count, method.noise, generator=generator)}
+    draws = {entry: torch.rand(count, *SHAPE, generator=generator) for entry in ("x", "background")}
+    given = {entry: draws[entry] for entry in method.needs if entry != "noise"}
+    return {**given, "noise": torch.randn(count, method.noise, generator=generator)}
 
 
 @pytest.mark.parametrize("name", METHODS)
@@ -49,10 +57,12 @@ def test_shapes_and_finite_terms(name):
     method = made(name)
     given = batch(method)
     codes = method.encode(given["x"])
-    assert codes.shape == (32, 3)
+    assert codes.shape == (32, method.latents)
     assert method.decode(codes).shape == given["x"].shape
-    assert method.posterior(given["x"]).variance.shape == (32, 3)
+    assert method.posterior(given["x"]).variance.shape == (32, method.latents)
     assert set(method.blocks) and all(isinstance(block, slice) for block in method.blocks.values())
+    named = [place for block in method.blocks.values() for place in range(method.latents)[block]]
+    assert sorted(named) == list(range(method.latents)), "every latent belongs to one block"
     for update in method.updates():
         terms = update.loss(given, 0)
         assert "loss" in terms
@@ -158,5 +168,5 @@ def test_nothing_random_but_the_noise(name):
 @pytest.mark.parametrize("name", METHODS)
 def test_constructor_takes_a_net_first(name):
     parameters = list(inspect.signature(catalog.load("methods", name).__init__).parameters)
-    assert parameters[:3] == ["self", "net", "latents"]
+    assert parameters[:2] == ["self", "net"]
     assert issubclass(catalog.load("methods", name), Method)
