@@ -18,15 +18,16 @@ from unbraid.posteriors import DiagonalGaussian
 class Critic(nn.Module):
     """log q(x, code) / p(x, code) of pairs of sample and code, once it is trained: a trunk of its own, then both together."""
 
-    def __init__(self, net: Net, latents: int, width: int) -> None:
+    def __init__(self, trunk: nn.Module, latents: int, width: int) -> None:
         super().__init__()
-        self.trunk, _ = net.build(latents, width)
+        self.trunk = trunk
         activation = partial(nn.LeakyReLU, 0.2)
         self.head = nn.Sequential(activation(), *layers([width + latents, width], activation), nn.Linear(width, 1))
 
     def forward(self, x: Tensor, codes: Tensor) -> Tensor:
         """One number per pair."""
-        return self.head(torch.cat([self.trunk(x).to(x.dtype), codes], dim=-1)).to(x.dtype).squeeze(-1)
+        both = torch.cat([self.trunk(x).to(x.dtype), codes], dim=-1)
+        return self.head(both).to(x.dtype).squeeze(-1)
 
 
 class SRbVAE(RbVAE):
@@ -64,8 +65,9 @@ class SRbVAE(RbVAE):
         super().__init__(net, common, salient, learned=learned, reconstruction=reconstruction)
         self.lambda_rec, self.lambda_lat, self.critic_lr = lambda_rec, lambda_lat, critic_lr
         self.noise += self.latents + common  # codes from the prior: (z, s) for targets, z for background
-        self.target_critic = Critic(net, self.latents, critic_width)
-        self.background_critic = Critic(net, common, critic_width)
+        trunks = [net.build(self.latents, critic_width)[0] for _ in range(2)]
+        self.target_critic = Critic(trunks[0], self.latents, critic_width)
+        self.background_critic = Critic(trunks[1], common, critic_width)
 
     def updates(self) -> list[Update]:
         """Encoder and decoder, then both critics."""
