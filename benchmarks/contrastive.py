@@ -76,8 +76,8 @@ def term(given: argparse.Namespace) -> float:
 
     from unbraid.losses.wasserstein import squared_w2
 
-    pairs = torch.from_numpy(codes(given)).float().requires_grad_()
-    return seconds(lambda pair: squared_w2(pair[0], pair[1]).backward(), list(pairs.unbind()), 5)
+    pairs = [[side.clone().requires_grad_() for side in pair] for pair in torch.from_numpy(codes(given)).float()]
+    return seconds(lambda pair: squared_w2(*pair).backward(), pairs, 5)
 
 
 def ours(given: argparse.Namespace) -> float:
