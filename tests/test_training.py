@@ -223,7 +223,8 @@ def test_half_precision_is_near_and_the_weights_stay_whole(fitting, out, method)
     for ours, theirs in zip(half.members, whole.members, strict=True):
         assert all(w.dtype == torch.float32 for w in weights(ours).values())
         first, exact = (run.history[0]["terms"] for run in (ours, theirs))
-        assert first["reconstruction"] == pytest.approx(exact["reconstruction"], rel=0.03)
+        near = next(term for term in first if term != "loss")  # a part that does not nearly cancel with another
+        assert first[near] == pytest.approx(exact[near], rel=0.03)
 
 
 def test_without_a_compiler_training_goes_on(square, out, monkeypatch):
