@@ -9,12 +9,13 @@ from unbraid.claims.paper_002._setting import budget, dsprites
 from unbraid.report.charts import Series, scatter_chart, standalone
 
 TAKES_DATA = True
-SHARES = (0.2, 0.6, 1.0)  # of the budget: the thesis plots 10, 30 and 50 epochs
+SHARES = {0.2: 10, 0.6: 10, 1.0: 3}  # of the budget: restarts at cpu scale; the thesis plots 10, 30 and 50 epochs
+CHANCE = 0.1  # a correlation that as many unrelated runs show more often than this decides nothing
 
 
 def run(bench: Bench) -> Outcome:
     """Restarts at three lengths; the published figure prints no number, its text states the trend."""
-    jobs = {f"{share:.0%}": dsprites(bench, share=share, seeds=3) for share in SHARES}
+    jobs = {f"{share:.0%}": dsprites(bench, share=share, seeds=seeds) for share, seeds in SHARES.items()}
     runs = bench.train(jobs, metrics=("disentanglement_score", "distance_to_orthogonality"))
     series: list[Series] = []
     orthogonality: list[float] = []
@@ -31,10 +32,11 @@ def run(bench: Bench) -> Outcome:
     )
     path = bench.figure("figure-3.4.svg")
     path.write_text(standalone(chart))
-    rank = float(spearmanr(orthogonality, score).statistic)
+    rank, chance = map(float, spearmanr(orthogonality, score))
+    held = rank < -0.3 if chance < CHANCE else None
     notes = [
-        f"Spearman rank correlation of DtO and DS over {len(score)} runs: {rank:.2f}.",
+        f"Spearman rank correlation of DtO and DS over {len(score)} runs: {rank:.2f} (p {chance:.2g}).",
         *runs["100%"].members[0].results["notes"],
     ]
-    return Outcome([], {"a lower DtO goes with a higher DS (rank correlation below -0.3)": rank < -0.3}, budget(jobs),
+    return Outcome([], {"a lower DtO goes with a higher DS (rank correlation below -0.3)": held}, budget(jobs),
                    figures=[str(path)], notes=notes)  # fmt: skip
