@@ -53,7 +53,7 @@ def test_a_shift_costs_its_square_and_a_permutation_nothing():
     assert squared_w2(a, a + 2).item() == pytest.approx(3 * 4, rel=1e-9)
 
 
-# B = 64, 128 and 256 for each dimension: specification, section 4, and published tables of paper 001 near the d = 8 row
+# B = 64, 128 and 256 for each dimension, from simulations of their own; Table 1 of paper 001 ends near the d = 8 row
 FLOORS = {4: (1.47, 1.05, 0.78), 6: (3.18, 2.58, 2.05), 8: (5.50, 4.43, 3.72), 16: (16.1, 14.1, 12.8), 32: (40.8, 37.6, 35.3)}  # fmt: skip
 
 

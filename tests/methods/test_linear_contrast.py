@@ -49,7 +49,7 @@ def four_groups(codes, group):
 
 @pytest.mark.parametrize("seed", [0, 1, 2])
 def test_cpca_finds_the_groups_that_pca_does_not(seed):
-    """Issue's figure: at least 99 % for alpha 2 to 10, under 40 % for PCA."""
+    """At least 99 % for alpha 2 to 10, under 40 % for PCA."""
     x, y, group = toy(seed)
     found = {}
     for alpha in (0, 2, 3, 5, 10, 30, 100):

@@ -70,7 +70,7 @@ def test_clusters_of_common_codes():
     assert found.value == pytest.approx(found.chance, abs=0.1) and found.best == "low" and leaking.value > 0.9
 
 
-# matched chance (specification, section 7): classes of equal size, clusters at random
+# from simulations of their own: classes of equal size, clusters at random
 @pytest.mark.parametrize(("kinds", "rows", "expected"), [(10, 2000, 13.1), (10, 10_000, 11.3), (7, 2000, 16.8), (2, 2000, 50.7)])  # fmt: skip
 def test_matching_by_chance(kinds, rows, expected):
     draw = np.random.default_rng(1)
