@@ -75,8 +75,6 @@ def score(
         maps[key] = maps[key] if key in maps else flat_map(part[rows], seed)  # labels of the same rows share one
         found[label] = clusters(maps[key], column[rows], seed)
     values = {label: each.accuracy for label, each in found.items()}
-    if len(part) < 1000:
-        warnings.append(f"{len(part)} samples are few: the chance level is high, and clusters are noisy")
     first = next(iter(found))
     return Score(
         value=float(np.mean(list(values.values()))),
@@ -86,8 +84,10 @@ def score(
         },
         parts={"per_label": values, "clusters": found[first].found},
         settings={
+            "estimator": "t-SNE, k-means, Hungarian matching",
             "block": name,
-            "samples": min(samples, len(found[first].found)),
+            "samples": len(part),
+            "clustered": len(found[first].found),
             "classes": {label: len(np.unique(column[~np.isnan(column)])) for label, column in wanted.items()},
             "perplexity": PERPLEXITY,
             "starts": STARTS,

@@ -12,6 +12,8 @@ import numpy as np
 
 from unbraid.errors import UserError
 from unbraid.factors import Factor
+from unbraid.information import constant_columns
+from unbraid.metrics import usual_warnings
 
 BACKGROUND = "background"
 FEWEST = 20  # rows of a part, fewer than which say nothing
@@ -105,8 +107,7 @@ def _differ(column: np.ndarray) -> bool:
 
 
 def still(codes: np.ndarray) -> list[str]:
-    """What is said of a block none of whose latents vary, and of single ones."""
-    dead = np.flatnonzero(np.ptp(codes, axis=0) <= 4 * np.spacing(np.abs(codes).max(axis=0)))
-    if len(dead) == codes.shape[1]:
+    """What is said of a block none of whose latents vary, of single ones, and of few rows."""
+    if constant_columns(codes, 2).all():
         return ["the block is constant: it has collapsed and carries no information"]
-    return [f"constant columns {dead.tolist()} of the block carry no information"] if len(dead) else []
+    return [w for w in usual_warnings(codes, codes[:, :0], None) if "second best" not in w]

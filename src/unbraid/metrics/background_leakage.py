@@ -53,7 +53,12 @@ def background_leakage(
     return Score(
         value=float(np.mean([each.accuracy for each in found.values()])),
         parts=parts,
-        settings={"probe": "logistic regression", "scored": [each.scored for each in found.values()], "seed": seed},
+        settings={
+            "estimator": "logistic regression",
+            "samples": len(array),
+            "scored": [each.scored for each in found.values()],
+            "seed": seed,
+        },
         chance=float(np.mean([each.frequent for each in found.values()])),
         warnings=tuple(still(part)),
         best="low",

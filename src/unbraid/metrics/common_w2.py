@@ -76,6 +76,8 @@ def common_w2(
         facets={"over_floor": value / least if least > 0 else 1.0},
         parts=parts,
         settings={
+            "estimator": "exact transport plan",
+            "samples": len(mean),
             "batch": int(used),
             "batches": batches,
             "latents": part.shape[1],

@@ -50,7 +50,12 @@ def group_leakage(
     return Score(
         value=found.balanced,
         parts=parts,
-        settings={"probe": "logistic regression, groups of equal weight", "scored": found.scored, "seed": seed},
+        settings={
+            "estimator": "logistic regression, groups of equal weight",
+            "samples": len(array),
+            "scored": found.scored,
+            "seed": seed,
+        },
         chance=0.5,
         warnings=tuple(still(part)),
         best="low",

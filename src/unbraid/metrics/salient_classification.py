@@ -64,7 +64,9 @@ def salient_classification(
             "accuracy": {name: each.accuracy for name, each in found.items()},
         },
         settings={
-            "classifier": f"one hidden layer of {hidden}" if hidden else "logistic regression, classes of equal weight",
+            "samples": len(array),
+            "hidden": hidden,
+            "estimator": f"one hidden layer of {hidden}" if hidden else "logistic regression, classes of equal weight",
             "scored": [each.scored for each in found.values()],
             "seed": seed,
         },

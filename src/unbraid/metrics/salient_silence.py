@@ -44,7 +44,7 @@ def salient_silence(
     loud, quiet = (float(np.square(part[rows]).sum(axis=1).mean()) for rows in (targets, ~targets))
     ratio = quiet / loud if loud > 0 else 1.0
     warnings = still(part)
-    if ratio > 0.1 and not warnings:
+    if ratio > 0.1 and loud > 0 and len(np.unique(part)) > 1:
         warnings.append(
             "the salient code of background is not silent: zero_salient_vae and w2_vae have lambda_s for it"
         )
@@ -64,7 +64,13 @@ def salient_silence(
         value=ratio,
         facets=facets,
         parts=parts,
-        settings={"targets": int(targets.sum()), "background": int((~targets).sum()), "latents": part.shape[1]},
+        settings={
+            "estimator": "mean squares",
+            "samples": len(mean),
+            "targets": int(targets.sum()),
+            "background": int((~targets).sum()),
+            "latents": part.shape[1],
+        },
         ceiling=0.0,
         chance=1.0,
         warnings=tuple(warnings),

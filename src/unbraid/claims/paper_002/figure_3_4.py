@@ -9,7 +9,7 @@ from unbraid.claims.paper_002._setting import budget, dsprites
 from unbraid.report.charts import Series, scatter_chart, standalone
 
 TAKES_DATA = True
-SHARES = {0.2: 10, 0.6: 10, 1.0: 3}  # of the budget: restarts at cpu scale; the thesis plots 10, 30 and 50 epochs
+SHARES = {0.2: 6, 0.6: 6, 1.0: 3}  # of the budget: restarts at cpu scale; the thesis plots 10, 30 and 50 epochs
 CHANCE = 0.1  # a correlation that as many unrelated runs show more often than this decides nothing
 
 
