@@ -31,7 +31,7 @@ class _Framed(TransformerMixin, BaseEstimator):
 
     def transform(self, X: Any) -> Any:
         """Codes of samples."""
-        return self._codes(X)  # type: ignore[attr-defined]
+        return self._codes(X)
 
 
 class _AnyBlock:
