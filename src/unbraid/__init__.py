@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from unbraid.data import Data as Data
     from unbraid.data import open_data as open_data
     from unbraid.errors import UserError as UserError
+    from unbraid.estimators import ContrastiveVAE as ContrastiveVAE
     from unbraid.evaluation import evaluate as evaluate
     from unbraid.factors import Factor as Factor
     from unbraid.runs import Run as Run
@@ -31,6 +32,7 @@ _PLACES = {
     "evaluate": "evaluation",
     "open_data": "data",
     "Data": "data",
+    "ContrastiveVAE": "estimators",
     "Factor": "factors",
     "UserError": "errors",
     "metrics": "",
@@ -38,6 +40,7 @@ _PLACES = {
 }
 
 __all__ = [
+    "ContrastiveVAE",
     "Data",
     "Factor",
     "Run",
