@@ -8,7 +8,11 @@ from unbraid.claims import Bench
 
 METHODS = {"cVAE": "cvae", "sRb-VAE": "srb_vae", "Eq. 7": "zero_salient_vae", "Eq. 8": "w2_vae"}
 KINDS = {"L-MNIST": "linear", "NL-MNIST": "nonlinear"}
-COMMON, SALIENT, BATCH = 8, 4, 128  # A.3: z in R^8, s in R^4; the 16 and 8 of its text would have a W2 floor of 14, not 4.4
+COMMON, SALIENT, BATCH = (
+    8,
+    4,
+    128,
+)  # A.3: z in R^8, s in R^4; the 16 and 8 of its text would have a W2 floor of 14, not 4.4
 PAPER_STEPS = round(200 * 0.8 * 49_860 / BATCH)  # 200 epochs (Fig. 6) of the targets' training part
 CPU_STEPS = 1_800  # of 24 trainings, at most 0.83 core-seconds for one of each method: 75 minutes on two cores
 

@@ -44,7 +44,8 @@ def run(bench: Bench) -> Outcome:
     ]  # fmt: skip
     within = [value for alpha, found in accuracy.items() if GOOD[0] <= alpha <= GOOD[1] for value in found]
     orderings: dict[str, bool | None] = {
-        "cPCA tells the four groups apart (at least 99 %) for every alpha from 2 to 10 and every draw": min(within) >= 0.99,
+        "cPCA tells the four groups apart (at least 99 %) for every alpha from 2 to 10 and every draw": min(within)
+        >= 0.99,
         "PCA does not (under 40 %)": max(accuracy[0.0]) < 0.4,
         "CLVM's target plane is the true one (cosine above 0.9)": min(cosines) > 0.9,
         "CLVM's salient codes tell the groups apart (at least 99 %)": min(told) >= 0.99,

@@ -97,7 +97,8 @@ def notes(bench: Bench, runs: dict[str, Any]) -> list[str]:
     any_run = next(iter(runs.values())).members[0]
     reduced = f"At cpu scale {CPU_STEPS:,} steps of 128 stand for the paper's {PAPER_STEPS:,} (200 epochs of 49,860 targets), in bf16. "
     return [
-        (reduced if bench.scale == "cpu" else "") + "z has 8 and s 4 coordinates, as A.3's formula says and its floor of W2 "
+        (reduced if bench.scale == "cpu" else "")
+        + "z has 8 and s 4 coordinates, as A.3's formula says and its floor of W2 "
         "shows; its text says 16 and 8. The paper prints neither widths nor lambda_s: 10 here. Reconstruction is the squared "
         "error of a Gaussian (Section 2), of the decoder's plain output instead of its sigmoid.",
         f"The paper prints no spread; within {POINTS:g} points of accuracy and {SHARE:.0%} of W2 counts as reproduced. Accuracy is of "
