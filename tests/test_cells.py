@@ -118,7 +118,7 @@ def test_what_is_no_count(array, option, words, tmp_path):
 
 def test_without_h5py_and_with_other_files(tmp_path, monkeypatch):
     (tmp_path / "no.h5ad").write_bytes(b"no cells")
-    with pytest.raises(UserError, match="damaged or not an .h5ad file"):
+    with pytest.raises(UserError, match=r"damaged or not an \.h5ad file"):
         open_data(tmp_path / "no.h5ad")
     monkeypatch.setitem(sys.modules, "h5py", None)
     with pytest.raises(UserError, match=r"pip install 'unbraid\[omics\]'"):

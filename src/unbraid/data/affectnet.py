@@ -52,9 +52,10 @@ def affectnet(folder: str = "", per_class: int = 5000, background: int = 5000, s
         if len(own) < most:
             notes.append(f"AffectNet here has only {len(own)} {name} faces, not {most}")
     values = np.repeat(np.arange(len(EXPRESSIONS)), [len(each) for each in chosen[1:]])[:, None]
+    targets = [shot for each in chosen[1:] for shot in each]
     name = named("affectnet", options)
     factor = Factor("expression", len(EXPRESSIONS), "category", EXPRESSIONS)
-    target = photographs("affectnet", f"{name} (target)", sum(chosen[1:], []), SIDE, [factor], values, notes)
+    target = photographs("affectnet", f"{name} (target)", targets, SIDE, [factor], values, notes)
     behind = photographs("affectnet", f"{name} (background)", chosen[0], SIDE, notes=notes)
     return join({"target": target, "background": behind}, name)
 

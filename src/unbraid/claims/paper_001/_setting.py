@@ -21,7 +21,7 @@ def digits(bench: Bench, kind: str, textures: str | None) -> str:
     """The data, over the user's textures where there are any."""
     told = {"kind": kind} if kind != "linear" else {}
     told |= {"textures": textures} if textures else {}
-    told |= bench.pick({"per_digit": "20", "patches": "120"}, {}, {})
+    told |= bench.pick({"per_digit": "12", "patches": "120"}, {}, {})
     return f"grassy_mnist:{','.join(f'{k}={v}' for k, v in told.items())}" if told else "grassy_mnist"
 
 
