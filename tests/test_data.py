@@ -47,12 +47,15 @@ def test_contract(name, small):
     if data.pixels == "binary":
         assert set(drawn.unique().tolist()) == {0.0, 1.0}
 
-    assert data.values.shape == (len(data), len(data.factors))
-    for factor, column in zip(data.factors, data.values.T, strict=True):
-        if factor.kind == "continuous":
-            assert factor.size == 0 and column.is_floating_point()
-        else:
-            assert torch.equal(column.unique().long(), torch.arange(factor.size))
+    each = [data] if not data.groups else [m for m in data.members.values() if m.factors]
+    assert each, "some group has factors"
+    for member in each:
+        assert member.values.shape == (len(member), len(member.factors))
+        for factor, column in zip(member.factors, member.values.T, strict=True):
+            if factor.kind == "continuous":
+                assert factor.size == 0 and column.is_floating_point()
+            else:
+                assert torch.equal(column.unique().long(), torch.arange(factor.size))
 
     parts = [data.rows(part) for part in ("train", "validation", "test")]
     assert torch.equal(torch.cat(parts).sort().values, torch.arange(len(data)))

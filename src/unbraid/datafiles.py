@@ -149,7 +149,7 @@ def _from_folder(path: str, folder: Path) -> Data:
     files = sorted(file for file in folder.rglob("*") if file.suffix.lower() in IMAGES and file.is_file())
     if not files:
         raise UserError(f"{path} holds no images ({', '.join(IMAGES)})")
-    pictures = [_picture(file) for file in tqdm(files, desc=folder.name, disable=None, leave=False)]
+    pictures = [read_picture(file) for file in tqdm(files, desc=folder.name, disable=None, leave=False)]
     for file, picture in zip(files, pictures, strict=True):
         if picture.size != pictures[0].size:
             first, other = ("x".join(map(str, p.size)) for p in (pictures[0], picture))
@@ -161,7 +161,7 @@ def _from_folder(path: str, folder: Path) -> Data:
     return from_array(path, samples[..., None] if grey else samples, columns)
 
 
-def _picture(file: Path) -> Image.Image:
+def read_picture(file: Path) -> Image.Image:
     """Eight bits of grey or of colour, as the camera was held."""
     try:
         with Image.open(file) as opened:

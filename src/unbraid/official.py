@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import os
 import warnings
-from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from http.client import HTTPException, HTTPResponse
@@ -18,6 +17,7 @@ from platformdirs import user_cache_dir
 from tqdm import tqdm
 
 from unbraid.errors import Notice, UserError
+from unbraid.own_folders import data_folder, folders, named_after
 
 TRIES = 3
 TIMEOUT = 30.0
@@ -109,14 +109,11 @@ def fetch(dataset: str, file: Official) -> Path:
 
 def _in_own_folder(dataset: str, file: Official) -> Path | None:
     """Look where the user keeps data; as data sets share file names, content decides before the folder."""
-    text = os.environ.get("UNBRAID_DATA")
-    if not text:
+    folder = data_folder()
+    if folder is None:
         return None
-    folder = Path(text).expanduser()
-    if not folder.is_dir():
-        raise UserError(f"UNBRAID_DATA={text}: no such folder")
-    meant = [folder, *(f for f in _folders(folder) if _plain(f.name).startswith(_plain(dataset)))]
-    found = [f / file.name for f in [*meant, *_folders(folder)] if (f / file.name).is_file()]
+    meant = [folder, *named_after(folder, dataset)]
+    found = [f / file.name for f in [*meant, *folders(folder)] if (f / file.name).is_file()]
     for path in found:
         if file.is_at(path):
             return path
@@ -124,14 +121,6 @@ def _in_own_folder(dataset: str, file: Official) -> Path | None:
         if path.parent in meant:
             raise OtherFile(path, file, dataset)
     return None
-
-
-def _folders(folder: Path) -> Iterator[Path]:
-    return (path for path in sorted(folder.iterdir()) if path.is_dir())
-
-
-def _plain(name: str) -> str:
-    return name.lower().replace("-", "_")
 
 
 def _download(dataset: str, file: Official, path: Path) -> None:

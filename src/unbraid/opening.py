@@ -33,8 +33,8 @@ def open_name(text: str) -> Data:
 
 
 def _shared() -> dict[str, catalog.Option]:
-    """The options of every data set with factors."""
-    functions = (("dependence", "dependent"), ("groups", "grouped"))
+    """The options of every data set."""
+    functions = (("dependence", "dependent"), ("groups", "grouped"), ("counts", "normalised"))
     return {o.name: o for module, function in functions for o in catalog.function_options(module, function)[1:]}
 
 
@@ -62,6 +62,13 @@ def _complete(shared: dict[str, Any]) -> dict[str, Any]:
 def _with_shared(data: Data, options: Mapping[str, Any]) -> Data:
     if not options:
         return data
+    if "counts" in options:
+        from unbraid.counts import normalised
+
+        data = normalised(data, options["counts"])
+        options = {key: value for key, value in options.items() if key != "counts"}
+        if not options:
+            return data
     splitting = {key: value for key, value in options.items() if key in GROUPING}
     if splitting and (others := [key for key in options if key not in GROUPING]):
         raise UserError(f"{data.name}: {others[0]} cannot be combined with {next(iter(splitting))}: give one of them")

@@ -1,4 +1,4 @@
-"""Samples, codes and factors in users' .npy, .npz and .csv files; no torch, so that scoring starts fast."""
+"""Samples, codes and factors in users' .npy, .npz, .csv and .h5ad files; no torch, so that scoring starts fast."""
 
 from __future__ import annotations
 
@@ -13,10 +13,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from unbraid.cells import SPARSE, read_h5ad, read_sparse
 from unbraid.errors import UserError, unknown
 from unbraid.factors import KINDS, Factor, Kind
 
-SUFFIXES = (".npy", ".npz", ".csv")
+SUFFIXES = (".npy", ".npz", ".csv", ".h5ad")
 SAMPLE_KEYS = ("x", "images", "imgs", "data", "X")
 FACTOR_MARK = "factor:"
 MANY = 1000
@@ -83,7 +84,7 @@ def read_factors(
 
 
 def read_table(path: str, all_factors: bool = False, kinds: Sequence[str] | None = None, column: str = "") -> Table:
-    """Read a .npy, .npz or .csv file.
+    """Read a .npy, .npz, .csv or .h5ad file.
 
     Arguments:
         path: the file.
@@ -98,7 +99,11 @@ def read_table(path: str, all_factors: bool = False, kinds: Sequence[str] | None
         return _from_csv(path, file, all_factors, kinds, column)
     if file.suffix.lower() not in SUFFIXES:
         raise UserError(f"{path}: cannot read {file.suffix or 'a file without suffix'}: use {', '.join(SUFFIXES)}")
+    if file.suffix.lower() == ".h5ad":
+        return _known(path, *read_h5ad(path, file), column)
     arrays = _arrays(path, file)
+    if set(SPARSE) <= set(arrays):
+        return _known(path, *read_sparse(path, arrays), column)
     if "factors" in arrays:
         names = [str(name) for name in arrays.get("factor_names", np.array([])).reshape(-1)]
         kept = [str(kind) for kind in arrays.get("factor_kinds", np.array([])).reshape(-1)]
@@ -107,6 +112,21 @@ def read_table(path: str, all_factors: bool = False, kinds: Sequence[str] | None
         return Table(_samples(path, rest) if rest else None, columns)
     samples = _samples(path, arrays)
     return Table(None, columns_of(path, samples, kinds=kinds or ())) if all_factors else Table(samples, None)
+
+
+def _known(path: str, samples: NDArray[Any], columns: Mapping[str, NDArray[Any]], column: str) -> Table:
+    """Samples, and each column that is known of them as a factor."""
+    if column and column not in columns:
+        raise unknown(f"column of {path} with a value for every sample and more than one", column, columns)
+    each = [columns_of(path, values, [name]) for name, values in columns.items()]
+    return Table(samples, beside(each) if each else None)
+
+
+def beside(each: Sequence[Columns]) -> Columns:
+    """Factors of the same samples as one table."""
+    values = np.concatenate([columns.values for columns in each], 1)
+    names, kinds, labels = (tuple(getattr(c, what)[0] for c in each) for what in ("names", "kinds", "labels"))
+    return Columns(values, names, kinds, labels)
 
 
 def columns_of(path: str, values: NDArray[Any], names: Sequence[str] = (), kinds: Sequence[str] = ()) -> Columns:

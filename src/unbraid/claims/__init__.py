@@ -197,7 +197,7 @@ def _id(path: Path) -> str:
     parts = number.split("_")
     digits = [p for p in parts if p.isdigit()]
     words = [p for p in parts if not p.isdigit()]
-    return "/".join([path.parent.name.removeprefix("paper_"), "-".join([kind, ".".join(digits), *words])])
+    return "/".join([path.parent.name.removeprefix("paper_"), "-".join(filter(None, [kind, ".".join(digits), *words]))])
 
 
 def _path(identity: str) -> Path:

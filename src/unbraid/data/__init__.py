@@ -16,6 +16,10 @@ groups of the values of a factor, or of a column of a table:
 
     cells.csv:group=condition,background=control       every other condition is a target
     faces.npz:group=camera,target=left+right           only these two
+
+Tables of raw counts have one more (counts.py), alone or before groups are made:
+
+    cells.h5ad:counts=log1p,group=condition,background=control
 """
 
 from __future__ import annotations

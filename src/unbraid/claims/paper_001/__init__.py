@@ -1,0 +1,1 @@
+"""Claims of "Towards principled objectives for contrastive disentanglement" (paper 001)."""
