@@ -7,7 +7,7 @@ the fact, clusters that know nothing of the classes still get more than 1/K righ
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,6 +16,7 @@ from unbraid.contrast import block as block_of
 from unbraid.contrast import salient_classes, still
 from unbraid.errors import UserError
 from unbraid.metrics import Score, table
+from unbraid.one_thread import one_thread
 
 PERPLEXITY = 30.0
 STARTS = 10
@@ -39,7 +40,7 @@ def score(
     best: str,
     codes: object,
     labels: object,
-    blocks: object,
+    blocks: Mapping[str, slice] | None,
     group: object,
     groups: Sequence[str] | None,
     samples: int,
@@ -59,7 +60,7 @@ def score(
         seed: draws them, and starts both algorithms.
     """
     array = table(codes, "codes")
-    part = block_of(array, blocks, name)  # type: ignore[arg-type]
+    part = block_of(array, blocks, name)
     if samples < FEWEST:
         raise UserError(f"samples={samples}: a map needs at least {FEWEST} samples")
     wanted = salient_classes(labels, group, groups, len(part))
@@ -99,35 +100,33 @@ def score(
     )
 
 
+@one_thread
 def flat_map(codes: np.ndarray, seed: int) -> np.ndarray:
-    """t-SNE to two dimensions, (rows, 2); on one thread, for its threads wait for each other on busy cores."""
+    """t-SNE to two dimensions, (rows, 2)."""
     from sklearn.manifold import TSNE
-    from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]  # scikit-learn depends on it
 
     scaled = codes - codes.mean(axis=0)
     if not np.ptp(scaled):
         return np.zeros((len(codes), 2))
     start = "pca" if codes.shape[1] > 1 else "random"
     perplexity = min(PERPLEXITY, (len(codes) - 1) / 3)
-    with threadpool_limits(1):
-        embedded = TSNE(2, perplexity=perplexity, init=start, random_state=seed).fit_transform(scaled)
+    embedded = TSNE(2, perplexity=perplexity, init=start, random_state=seed).fit_transform(scaled)
     return embedded.astype(np.float64)
 
 
+@one_thread
 def clusters(places: np.ndarray, truth: np.ndarray, seed: int) -> Clusters:
     """k-means of a map with as many clusters as there are classes, matched to them."""
     from sklearn.cluster import KMeans
     from sklearn.metrics import silhouette_score
-    from threadpoolctl import threadpool_limits
 
     kinds, numbers = np.unique(truth, return_inverse=True)
     if not np.ptp(places):  # a point: no clusters, and nothing to be silhouetted
         one = np.zeros(len(truth), dtype=np.int64)
         right = matched_accuracy(one, numbers, len(kinds))
         return Clusters(right, 0.0, 0.0, right, one)
-    with threadpool_limits(1):
-        found = KMeans(len(kinds), n_init=STARTS, random_state=seed).fit(places).labels_
-        shapes = [float(silhouette_score(places, which)) for which in (numbers, found)]
+    found = KMeans(len(kinds), n_init=STARTS, random_state=seed).fit(places).labels_
+    shapes = [float(silhouette_score(places, which)) for which in (numbers, found)]
     right = matched_accuracy(found, numbers, len(kinds))
     return Clusters(right, shapes[0], shapes[1], matched_chance(found, numbers, len(kinds), seed), found)
 

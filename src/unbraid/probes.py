@@ -8,8 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from unbraid import softmax_regression
+from unbraid.contrast import block, still
 from unbraid.errors import UserError
 from unbraid.information import constant_columns
+from unbraid.metrics import Score
 
 STEPS = 1000
 MOST = 10_000  # rows; more tell nothing new of a few dozen weights
@@ -74,6 +76,40 @@ def probe(codes: np.ndarray, wanted: np.ndarray, *, balanced: bool = False, hidd
 def probes(codes: np.ndarray, wanted: Mapping[str, np.ndarray], seed: int) -> dict[str, Probe]:
     """One for each label."""
     return {name: probe(codes, column, seed=seed) for name, column in wanted.items()}
+
+
+def leak(
+    codes: np.ndarray, blocks: Mapping[str, slice], wanted: Mapping[str, np.ndarray], *, of: str, beside: str, seed: int
+) -> Score:
+    """What one block knows and should not: accuracy, mean over labels; what another block gives is in `parts`.
+
+    Arguments:
+        codes: array (rows, latents).
+        blocks: name to slice of the code.
+        wanted: columns of classes.
+        of: the block that is judged.
+        beside: the block that may know, if there is one.
+        seed: draws the rows of each fit.
+    """
+    part = block(codes, blocks, of)
+    found = probes(part, wanted, seed)
+    parts = {"per_label": {name: each.accuracy for name, each in found.items()}}
+    if beside in blocks:
+        other = probes(block(codes, blocks, beside), wanted, seed)
+        parts[f"from_{beside}"] = {name: each.accuracy for name, each in other.items()}
+    return Score(
+        value=float(np.mean([each.accuracy for each in found.values()])),
+        parts=parts,
+        settings={
+            "estimator": "logistic regression",
+            "samples": len(codes),
+            "scored": [each.scored for each in found.values()],
+            "seed": seed,
+        },
+        chance=float(np.mean([each.frequent for each in found.values()])),
+        warnings=tuple(still(part)),
+        best="low",
+    )
 
 
 def _network(known: np.ndarray, wanted: np.ndarray, asked: np.ndarray, hidden: int, seed: int) -> np.ndarray:

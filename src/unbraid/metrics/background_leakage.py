@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from unbraid.contrast import are_targets, block, common_classes, still
+from unbraid.contrast import are_targets, common_classes
 from unbraid.metrics import Score, table
-from unbraid.probes import probes
+from unbraid.probes import leak
 
 HOLDS = {
     "permuted_codes",
@@ -43,23 +43,5 @@ def background_leakage(
     """
     array = table(codes, "codes")
     targets = are_targets(group, groups, len(array))
-    part = block(array, blocks, "salient")[targets]
-    wanted = {name: column[targets] for name, column in common_classes(labels, targets).items()}
-    found = probes(part, wanted, seed)
-    parts: dict[str, Any] = {"per_label": {name: each.accuracy for name, each in found.items()}}
-    if "common" in blocks:
-        common = probes(block(array, blocks, "common")[targets], wanted, seed)
-        parts["from_common"] = {name: each.accuracy for name, each in common.items()}
-    return Score(
-        value=float(np.mean([each.accuracy for each in found.values()])),
-        parts=parts,
-        settings={
-            "estimator": "logistic regression",
-            "samples": len(array),
-            "scored": [each.scored for each in found.values()],
-            "seed": seed,
-        },
-        chance=float(np.mean([each.frequent for each in found.values()])),
-        warnings=tuple(still(part)),
-        best="low",
-    )
+    wanted = {name: np.where(targets, column, np.nan) for name, column in common_classes(labels, targets).items()}
+    return leak(array, blocks, wanted, of="salient", beside="common", seed=seed)

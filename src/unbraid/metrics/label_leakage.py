@@ -9,11 +9,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import numpy as np
-
-from unbraid.contrast import block, salient_classes, still
+from unbraid.contrast import salient_classes
 from unbraid.metrics import Score, table
-from unbraid.probes import probes
+from unbraid.probes import leak
 
 # Not sample_order: which rows fit and which are scored is drawn by row number.
 HOLDS = {
@@ -50,23 +48,5 @@ def label_leakage(
         seed: which two thirds are fitted.
     """
     array = table(codes, "codes")
-    part = block(array, blocks, "common")
     wanted = salient_classes(labels, group, groups, len(array))
-    found = probes(part, wanted, seed)
-    parts: dict[str, Any] = {"per_label": {name: each.accuracy for name, each in found.items()}}
-    if "salient" in blocks:
-        salient = probes(block(array, blocks, "salient"), wanted, seed)
-        parts["from_salient"] = {name: each.accuracy for name, each in salient.items()}
-    return Score(
-        value=float(np.mean([each.accuracy for each in found.values()])),
-        parts=parts,
-        settings={
-            "estimator": "logistic regression",
-            "samples": len(array),
-            "scored": [each.scored for each in found.values()],
-            "seed": seed,
-        },
-        chance=float(np.mean([each.frequent for each in found.values()])),
-        warnings=tuple(still(part)),
-        best="low",
-    )
+    return leak(array, blocks, wanted, of="common", beside="salient", seed=seed)
