@@ -134,6 +134,13 @@ def unscored(run: Run, wanted: Sequence[str] | None) -> list[str]:
     return [n for n in wanted or all_measures() if n not in found["scores"] and n not in found.get("skipped", {})]
 
 
+def score_missing(run: Run, wanted: Sequence[str] | None) -> None:
+    """Score every member on those of the wanted measures, or of all, that it was not scored on."""
+    for member in run.members:
+        if missing := unscored(member, wanted):
+            evaluate(member, metrics=missing if wanted else None)
+
+
 def all_measures() -> list[str]:
     """What is computed if nothing is asked for: every metric but the slow ones, and every measure of geometry."""
     return [n for n in catalog.names("metrics") if not catalog.constant("metrics", n, "SLOW", False)] + catalog.names(

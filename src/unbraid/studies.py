@@ -108,11 +108,11 @@ def run_study(path: Path, out: Path | None, processes: int | None) -> Study:
     """Train what is missing, score it, compare the configurations and write the report."""
     import unbraid
     from unbraid.choosing import rank_runs, standings
-    from unbraid.evaluation import evaluate, unscored
+    from unbraid.evaluation import score_missing
     from unbraid.loop import stop_words
     from unbraid.printing import status
     from unbraid.report import write_report
-    from unbraid.workers import apart, at_once, run_jobs
+    from unbraid.workers import SCORED, apart, at_once, run_jobs
 
     jobs, whole = read_study(path)
     folder = out or Path(whole.get("out") or Path("runs") / path.stem)
@@ -121,16 +121,15 @@ def run_study(path: Path, out: Path | None, processes: int | None) -> Study:
     jobs = [{**job, "out": str(folder)} for job in jobs]
     together = at_once(whole.get("processes") if processes is None else processes)
     if together > 1:
-        run_jobs(apart(jobs), together)
+        run_jobs([{**job, SCORED: whole.get("metrics")} for job in apart(jobs)], together)
     rows, runs = [], list[Path]()
     groups: list[Run] = []
     varied = [k for k in dict.fromkeys(k for j in jobs for k in j) if len({str(j.get(k)) for j in jobs}) > 1]
     for job in jobs:
         run = unbraid.train(**job)
         groups.append(run)
+        score_missing(run, whole.get("metrics"))
         for member in run.members:
-            if missing := unscored(member, whole.get("metrics")):
-                evaluate(member, metrics=missing if whole.get("metrics") else None)
             if member.status == "stopped":
                 warnings.warn(stop_words(member.path, member.state), Notice, stacklevel=2)
         runs += [member.path for member in run.members]

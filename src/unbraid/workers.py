@@ -28,6 +28,7 @@ from unbraid.seeds import seed_numbers
 
 Job = dict[str, Any]  # the keywords of unbraid.train
 INSIDE = "UNBRAID_WORKER"  # set in a worker, which starts no workers of its own
+SCORED = "scored by"  # in a job: the measures to score its runs on, None for all; without it they are not scored
 
 
 class Worker:
@@ -176,13 +177,19 @@ def main() -> int:
     """One job from standard input."""
     import torch
 
+    from unbraid.evaluation import score_missing
     from unbraid.training import train
 
     show_notices_only()
     _end_with_parent()
     torch.set_num_threads(int(os.environ.get("OMP_NUM_THREADS", "1")))
+    job = json.load(sys.stdin)
+    scored = SCORED in job
+    measures = job.pop(SCORED, None)
     try:
-        train(**{**json.load(sys.stdin), "progress": False})
+        run = train(**{**job, "progress": False})
+        if scored:
+            score_missing(run, measures)
     except UserError as error:
         print(f"unbraid: {error}", file=sys.stderr)
         return 1

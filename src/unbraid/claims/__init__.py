@@ -122,19 +122,16 @@ class Bench:
             metrics: what to score; nothing if empty.
         """
         import unbraid
-        from unbraid.workers import apart, run_jobs
+        from unbraid.evaluation import score_missing
+        from unbraid.workers import SCORED, apart, run_jobs
 
         full = {label: {"out": str(self.out), "device": "cpu", "progress": True, **job} for label, job in jobs.items()}
         if self.processes > 1 and self.scale != "smoke":
-            run_jobs(apart(list(full.values())), self.processes)
+            scored = {SCORED: list(metrics)} if metrics else {}
+            run_jobs([{**job, **scored} for job in apart(list(full.values()))], self.processes)
         runs = {label: unbraid.train(**job) for label, job in full.items()}
         for run in runs.values() if metrics else []:
-            for member in run.members:
-                path = member.path / "results.json"
-                if not path.exists() or not set(metrics) <= set(json.loads(path.read_text())["scores"]):
-                    from unbraid.evaluation import evaluate
-
-                    evaluate(member, metrics=metrics)
+            score_missing(run, metrics)
         return runs
 
     def figure(self, name: str) -> Path:
