@@ -12,7 +12,7 @@ from unbraid.blocks import Sorts, heard, sorts, speaking
 from unbraid.data import Data
 from unbraid.runs import Run
 
-SHOWN = 8
+SHOWN = 10
 SIDE = 6  # codes on a side of the plane between two samples
 
 
