@@ -195,15 +195,15 @@ def claims(given: argparse.Namespace) -> int:
 
 def study(given: argparse.Namespace) -> int:
     """`unbraid study FILE`."""
-    from unbraid.report.glossary import HEADLINES
+    from unbraid.report.glossary import headlines
     from unbraid.studies import run_study
 
     study = run_study(given.file, given.out, given.processes)
     if given.json:
         print(json.dumps(study._asdict(), indent=1, default=str))
         return 0
-    shown = [*HEADLINES[:4], "dci"]
-    scores = {row["score"] for row in study.board} - set(shown)
+    scored = {row["score"] for row in study.board}
+    scores = scored - {*headlines(scored)[:4], "dci"}
     print_table([{k: v for k, v in row.items() if k not in scores} for row in study.rows], False)
     if study.board:
         print(

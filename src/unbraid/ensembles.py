@@ -16,6 +16,7 @@ from torch.func import functional_call, stack_module_state, vmap
 from unbraid.methods import Batch, Method, Step, Terms, Update
 
 Parameters = dict[str, Tensor]
+See = Callable[[Method, Tensor], dict[str, Tensor]]
 
 
 class _Call(nn.Module):
@@ -58,9 +59,9 @@ class Single:
         """The same as a pure function of the parameters, for a compiler."""
         return functional_call(self._call, tensors, (update.loss, batch, step))
 
-    def look(self, x: Tensor) -> dict[str, Tensor]:
-        """Per-latent statistics of the posterior on the same samples for every seed."""
-        return {name: value[None] for name, value in _statistics(self.method, x).items()}
+    def look(self, see: See, x: Tensor) -> dict[str, Tensor]:
+        """What is seen of the same samples for every seed, (seeds, …)."""
+        return {name: value[None] for name, value in see(self.method, x).items()}
 
     def load(self, state: Parameters) -> None:
         """Overwrite everything."""
@@ -95,11 +96,11 @@ class Ensemble(Single):
 
         return vmap(one, randomness="different")(tensors, batch)
 
-    def look(self, x: Tensor) -> dict[str, Tensor]:
-        """Per-latent statistics, (seeds, latents)."""
+    def look(self, see: See, x: Tensor) -> dict[str, Tensor]:
+        """The same, mapped over seeds."""
 
         def one(own: Parameters) -> dict[str, Tensor]:
-            return functional_call(self._call, own, (_statistics, self.method, x))
+            return functional_call(self._call, own, (see, self.method, x))
 
         return vmap(one)(self.tensors)
 
@@ -108,7 +109,7 @@ class Ensemble(Single):
         return super().member({name: tensor[place] for name, tensor in state.items()}, place)
 
 
-def _statistics(method: Method, x: Tensor) -> dict[str, Tensor]:
+def statistics(method: Method, x: Tensor) -> dict[str, Tensor]:
     """What the polarized regime and the activity rules are judged by, per latent."""
     q = method.posterior(x)
     mean, variance = q.mean, q.variance

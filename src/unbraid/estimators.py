@@ -276,19 +276,18 @@ class ContrastiveVAE(_AnyBlock, _Framed):
         return blocks[block]
 
     def _completed(self, given: NDArray[Any], block: str) -> NDArray[Any]:
-        """Whole codes from one block: beside common codes the background's salient ones, beside salient ones zero."""
+        """Whole codes from one block, the others being silent: beside common codes stand the background's salient ones."""
         import torch
+
+        from unbraid.blocks import speaking
 
         method, where = self.run_.method, self._where(block)
         if given.shape[1] != where.stop - where.start:
             raise UserError(f"codes of {given.shape[1]} latents given: {block} has {where.stop - where.start}, "
                             f"a whole code {method.latents}")  # fmt: skip
-        codes = np.zeros((len(given), method.latents), np.float32)
-        if absent := getattr(method, "absent", None):
-            with torch.no_grad():
-                codes[:, method.blocks["salient"]] = absent(torch.from_numpy(codes)).numpy()
-        codes[:, where] = given
-        return codes
+        codes = torch.zeros(len(given), method.latents)
+        codes[:, where] = torch.tensor(given)
+        return speaking(method, codes, [block]).numpy()
 
 
 @contextmanager

@@ -15,6 +15,8 @@ from torch import Tensor
 from tqdm import tqdm
 
 from unbraid import catalog, storage
+from unbraid.block_maps import block_maps
+from unbraid.block_pictures import block_pictures
 from unbraid.data import Data, open_data
 from unbraid.encoding import FEWEST, arrays, at_hand, scored_rows, with_factors
 from unbraid.errors import Notice, UserError, unknown
@@ -71,15 +73,21 @@ def _evaluate(run: Run, data: Data, wanted: list[str], samples: int) -> None:
     stored = arrays(given, rows, kinds)
     storage.write(run.path / "codes.npz", lambda part: _save(part, stored))
     if len(data.shape) == 3:
-        stored_pictures = _pictures(run, data, rows, given["mean"], given["variance"])
+        stored_pictures = _pictures(run, data, rows, given)
         storage.write(run.path / "pictures.npz", lambda part: _save(part, stored_pictures))
+    if "group" in given and not wanted:  # seconds for each map: not for whoever asks for a single score
+        maps = block_maps(given)
+        storage.write(run.path / "maps.npz", lambda part: _save(part, maps))
+    elif not kept:
+        (run.path / "maps.npz").unlink(missing_ok=True)
     notes = [*data.notes, *_notes(len(rows), part), *said]
     factors = [{k: v for k, v in asdict(factor).items() if k != "labels" or v} for factor in kinds]
     count = {name: int((given["group"] == place).sum()) for place, name in enumerate(data.groups)}
+    blocks = {name: [where.start, where.stop] for name, where in given["blocks"].items()}
     storage.write_json(
         run.path / "results.json",
         {"part": part, "samples": len(rows), **({"groups": count} if count else {}), "data": data.fingerprint, "notes": notes,
-         "factors": factors, "skipped": skipped,
+         "blocks": blocks, "factors": factors, "skipped": skipped,
          "scores": kept | {name: asdict(score) for name, score in scores.items()}},
     )  # fmt: skip
 
@@ -171,19 +179,21 @@ def _save(part: Any, stored: dict[str, Any]) -> None:
         np.savez_compressed(file, **stored)
 
 
-def _pictures(
-    run: Run, data: Data, rows: Tensor, mean: np.ndarray, variance: np.ndarray | None
-) -> dict[str, np.ndarray]:
-    """Reconstructions of a few samples, and traversals from one of them, most precise latent first."""
-    originals = data.draw(rows[:SHOWN])
+def _pictures(run: Run, data: Data, rows: Tensor, given: dict[str, Any]) -> dict[str, np.ndarray]:
+    """Reconstructions of a few samples, and traversals from one of them, most precise latent first; of groups, each block."""
+    mean, variance = given["mean"], given["variance"]
+    if "group" in given:
+        reconstructed = block_pictures(run, data, rows, given)
+    else:
+        originals, made = data.draw(rows[:SHOWN]).numpy(), run.decode(mean[:SHOWN].astype(np.float32))
+        reconstructed = {"originals": originals, "reconstructions": made}
     order = noise_ordered(mean, variance)[:SHOWN]
     # latents of a method without noise have any scale; those with noise aim at unit variance
     reach = REACH if variance is not None else REACH * float(np.sqrt(mean.var(0)).mean())
     values = np.linspace(-reach, reach, SHOWN + 1)
     start = _typical(mean)
     return {
-        "originals": originals.numpy(),
-        "reconstructions": run.decode(mean[:SHOWN].astype(np.float32)),
+        **reconstructed,
         "traversals": traverse(run, start, list(order), values),
         "traversal_latents": order,
         "traversal_values": values,

@@ -9,16 +9,16 @@ import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any, NamedTuple, TextIO
 
 import torch
 from torch import Tensor
 from tqdm import tqdm
 
-from unbraid import optimisers, storage
+from unbraid import block_distances, optimisers, storage
 from unbraid.data import Data
 from unbraid.devices import Devices
-from unbraid.ensembles import Ensemble, Single
+from unbraid.ensembles import Ensemble, See, Single, statistics
 from unbraid.errors import Notice, UserError
 from unbraid.methods import Batch, Method, Terms, Update
 from unbraid.posteriors import Point
@@ -29,6 +29,13 @@ from unbraid.views import laid_out, view_of
 from unbraid.workers import inside
 
 PROBE_SAMPLES = 1000
+
+
+class Sides(NamedTuple):
+    """Samples of so many groups, equally many of each, one group after another."""
+
+    groups: int
+    x: Tensor
 
 
 class Loop:
@@ -91,7 +98,7 @@ class Loop:
             for update, names, optimiser in zip(self.updates, self.names, self.optimisers, strict=True)
         ]
         began, last_save = time.perf_counter() - self.elapsed, time.perf_counter()
-        look = self.probe_samples()
+        look, sides = self.probe_samples(), self.side_samples()
         logs: list[TextIO] = [(f / "history.jsonl").open("a") for f in self.folders] if self.main else []
         bar = tqdm(total=self.steps, initial=self.step, unit="step", dynamic_ncols=True, smoothing=0.05,
                    disable=None if self.progress and self.main else True)  # fmt: skip
@@ -112,7 +119,7 @@ class Loop:
                 self.look_for_nan(terms)
                 self.elapsed = now - began
                 speed = count * self.config["batch_size"] * len(self.seeds) * self.devices.world / (now - row_time)
-                self.write_row(logs, terms, speed, look if probing else None)
+                self.write_row(logs, terms, speed, *((look, sides) if probing else (None, None)))
                 bar.set_postfix_str(
                     " ".join(f"{k} {v.nanmean():.4g}" for k, v in terms.items()) + f" · {speed:.0f} images/s"
                 )
@@ -172,6 +179,11 @@ class Loop:
         with self.watching():
             return None if isinstance(self.method.posterior(x[:2]), Point) else x
 
+    def side_samples(self) -> Sides | None:
+        """The validation samples of each group whose distance is watched; None where there are no blocks or no groups."""
+        rows = block_distances.sides(self.data, self.method)
+        return Sides(len(rows), self.data.draw(torch.cat(list(rows.values())))) if rows else None
+
     @contextmanager
     def watching(self) -> Iterator[None]:
         """Look without a trace: no gradient, and no running statistics moved."""
@@ -182,12 +194,12 @@ class Loop:
         finally:
             self.method.train()
 
-    def write_row(self, logs: Sequence[TextIO], terms: dict[str, Tensor], speed: float, look: Tensor | None) -> None:
+    def write_row(
+        self, logs: Sequence[TextIO], terms: dict[str, Tensor], speed: float, look: Tensor | None, sides: Sides | None
+    ) -> None:
         """One line of history per seed."""
-        seen: dict[str, Tensor] = {}
-        if look is not None:
-            with self.watching(), self.devices.autocast():
-                seen = {name: value.float().cpu() for name, value in self.players.look(look).items()}
+        seen = {} if look is None else self.look(statistics, look)
+        codes = {} if sides is None else self.look(block_distances.means_and_variances, sides.x)
         for place, log in enumerate(logs):
             if place in self.stopped:
                 continue
@@ -195,6 +207,9 @@ class Loop:
             row["terms"] = {name: value[place].item() for name, value in terms.items()}
             if seen:
                 row["probe"] = {name: value[place].tolist() for name, value in seen.items()}
+            if sides is not None:
+                mean, variance = (codes[name][place].numpy() for name in ("mean", "variance"))
+                row["distances"] = block_distances.distances(self.method.blocks, mean, variance, sides.groups)
             try:
                 log.write(json.dumps(row) + "\n")
                 log.flush()
@@ -202,6 +217,11 @@ class Loop:
                 raise UserError(
                     f"cannot write {log.name}: {error.strerror}; the same command goes on when that is mended"
                 ) from error
+
+    def look(self, see: See, x: Tensor) -> dict[str, Tensor]:
+        """What is seen of samples, for every seed."""
+        with self.watching(), self.devices.autocast():
+            return {name: value.float().cpu() for name, value in self.players.look(see, x).items()}
 
     def save(self) -> None:
         """Keep everything that the next step depends on, unless it is not worth keeping."""

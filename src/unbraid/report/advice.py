@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from unbraid.report.block_advice import block_advice
 from unbraid.report.folder import Run
 from unbraid.report.glossary import inline
 from unbraid.report.latents import haar, latents_of, polarisation
@@ -29,9 +30,14 @@ class Advice(NamedTuple):
 def advise(run: Run) -> list[Advice]:
     """Everything to say about one run, what matters most first."""
     found = [*_ending(run), *_latents(run), *_regime(run), *_curves(run), *_geometry(run)]
+    blocks = list(block_advice(run))
+    found += [Advice(level, words) for level, words, _ in blocks]
+    said = tuple(words for _, _, words in blocks if words)
     about: dict[str, list[str]] = {}
     for name, score in run.scores.items():
         for pitfall in score.warnings:
+            if pitfall.startswith(said):
+                continue
             about.setdefault(pitfall, []).append(inline(name))
     found += [Advice("score", f"{', '.join(names)}: {pitfall}") for pitfall, names in about.items()]
     found += [Advice("note", sentence) for sentence in run.notes]
@@ -65,7 +71,7 @@ def _ending(run: Run) -> Iterator[Advice]:
 
 def _latents(run: Run) -> Iterator[Advice]:
     latents, factors = latents_of(run), len(run.factors)
-    if not latents.active:
+    if not latents.active or run.blocks:  # of blocks, one by one, in block_advice.py
         return
     active = sum(latents.active)
     if active == 0:
@@ -96,9 +102,9 @@ def _regime(run: Run) -> Iterator[Advice]:
 def _curves(run: Run) -> Iterator[Advice]:
     if run.state.get("status") in ("running", "stopped"):
         return
-    for name in ("loss", "kl"):
+    for name in ("loss", *(name for name in run.terms() if name == "kl" or name.endswith("_kl"))):
         if _falling(run.curve(name)[1]):
-            label = "KL" if name == "kl" else name
+            label = name.replace("_", " ").replace("kl", "KL")
             yield Advice("warn", f"The {label} is still falling at the end: train longer (steps).")
     values = [v for v in run.curve("reconstruction")[1] if math.isfinite(v)]
     if len(values) >= 8:
@@ -107,7 +113,8 @@ def _curves(run: Run) -> Iterator[Advice]:
             float(np.mean(values[-len(values) // 10 :])),
         )
         if start - end < 0.03 * abs(start):
-            yield Advice("warn", "Reconstruction has not moved since the start: beta may be too high, or lr too low.")
+            high = "beta may be too high, or " if "beta" in run.options else ""
+            yield Advice("warn", f"Reconstruction has not moved since the start: {high}lr too low.")
 
 
 def _falling(values: list[float]) -> bool:
@@ -123,7 +130,7 @@ def _falling(values: list[float]) -> bool:
 
 def _geometry(run: Run) -> Iterator[Advice]:
     score, base = run.scores.get("distance_to_orthogonality"), haar(run)
-    if score is None:
+    if score is None or run.blocks:  # which promise nothing of single axes
         return
     if score.value is not None and base is not None and score.value > base[0] - (base[1] or 0.0):
         yield Advice(

@@ -14,7 +14,7 @@ from unbraid.report.numbers import short, show
 
 __all__ = ["Mark", "Series", "line_chart", "scatter_chart", "standalone"]
 
-COLOURS = 8
+COLOURS = 10
 LETTER = 6.1  # mean width of a letter at the charts' 11 px
 
 
@@ -28,7 +28,8 @@ class Series:
         y: vertical values; NaN leaves a gap.
         low: lower edge of a spread (band of a line, whisker of a point).
         high: upper edge of a spread.
-        colour: `s0`–`s7`, `q0`–`q9` of an ordered ramp, or `quiet` (grey, no legend); by position if None.
+        colour: `s0`–`s9`, `q0`–`q9` of an ordered ramp, `ground` (grey, what others stand before), or `quiet` (grey, no
+            legend); by position if None.
         labels: tooltip of each point, instead of its values.
     """
 
@@ -183,7 +184,7 @@ def _cloud(series: Series, colour: str, x: Axis, y: Axis, many: bool) -> Safe:
     held = [at for at, (a, b) in enumerate(zip(series.x, series.y, strict=True)) if x.holds(a) and y.holds(b)]
     if many:
         path = "".join(f"M{x(series.x[at]):.0f} {y(series.y[at]):.0f}h0" for at in held)
-        return tag("path", d=path, class_=f"cloud {colour}")
+        return tag("path", tag("title", series.label), d=path, class_=f"cloud {colour}")
     parts: list[Safe] = []
     for at in held:
         a, b = series.x[at], series.y[at]

@@ -7,7 +7,7 @@ from pathlib import Path
 FIXED = {"ink": "#777b82", "soft": "#777b82", "rule": "#8b909633", "paper": "none", "mark": "#c2611f"} | {
     f"s{at}": colour
     for at, colour in enumerate(
-        ("#2f80c2", "#d3641c", "#2c9270", "#b0588f", "#a3801a", "#7a6cc4", "#c14b4b", "#5b8a2f")
+        ("#2f80c2", "#d3641c", "#2c9270", "#b0588f", "#a3801a", "#7a6cc4", "#c14b4b", "#5b8a2f", "#15889f", "#9a6148")
     )
 }
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -15,6 +16,7 @@ from unbraid.report.markup import Safe
 from unbraid.report.numbers import show, spread
 from unbraid.report.page import figure
 
+FLOOR = " floor"  # what the history calls the distance within one group
 NAMES = {"kl": "KL", "loss": "Loss", "reconstruction": "Reconstruction"}
 
 
@@ -26,7 +28,7 @@ def _wide(values: Sequence[float]) -> bool:
 def term_figures(runs: Sequence[Run]) -> list[Safe]:
     """One chart per term; several seeds become their mean with a band of one standard deviation."""
     names = list(dict.fromkeys(name for run in runs for name in run.terms()))
-    found = [_term(runs, name, "terms", NAMES.get(name, name.replace("_", " "))) for name in names]
+    found = [_term(runs, name, "terms", NAMES.get(name, name.replace("_", " ").replace("kl", "KL"))) for name in names]
     weights = list(dict.fromkeys(n for run in runs for r in run.history for n in (r.get("weights") or {})))
     for name in weights:
         if any(len(set(run.curve(name, "weights")[1])) > 1 for run in runs):
@@ -34,25 +36,60 @@ def term_figures(runs: Sequence[Run]) -> list[Safe]:
     return [one for one in found if one is not None]
 
 
+def distance_figures(runs: Sequence[Run]) -> list[Safe]:
+    """How far groups are apart in each block over training, beside two batches of one group."""
+    names = list(
+        dict.fromkeys(name for run in runs for r in run.history for name in _held(r) if name + FLOOR in _held(r))
+    )
+    found = []
+    for name in names:
+        curves, floors = ([run.curve(n, "distances") for run in runs] for n in (name, name + FLOOR))
+        least = [values[-1] for _, values in floors if values and math.isfinite(values[-1])]
+        if not least or max(len(steps) for steps, _ in curves) < 2:
+            continue
+        mark = float(np.mean(least))
+        label = f"W2² between groups, {name}"
+        series, note = _series([curve for curve in curves if any(map(math.isfinite, curve[1]))], label)
+        chart = line_chart(
+            [series], title=f"{label}, over training", x_label="step", y_marks=[Mark(mark, "within one group")],
+            log_y=_wide([*series.y, *(series.low or ())]),
+        )  # fmt: skip
+        found.append(
+            figure(
+                label, chart, f"{note}; within one group {show(mark, 4)} at the end; drawn codes of validation samples"
+            )
+        )
+    return found
+
+
+def _held(record: Mapping[str, Any]) -> dict[str, Any]:
+    held = record.get("distances")
+    return held if isinstance(held, dict) else {}
+
+
 def _term(runs: Sequence[Run], name: str, group: str, label: str) -> Safe | None:
     curves = [curve for run in runs if any(map(math.isfinite, (curve := run.curve(name, group))[1]))]
     if not curves:
         return None
+    series, note = _series(curves, label)
     if len(curves) == 1:
-        steps, values = curves[0]
-        series = Series(label, steps, values)
-        finite = [(v, s) for v, s in zip(values, steps, strict=True) if math.isfinite(v)]
+        finite = [(v, s) for s, v in zip(*curves[0], strict=True) if math.isfinite(v)]
         low, at = min(finite)
-        note = f"last {show(finite[-1][0], 4)}"
         if name in ("loss", "reconstruction"):
             note += f", lowest {show(low, 4)} at step {show(at)}"
         elif group == "terms":
             note += f", between {show(low)} and {show(max(finite)[0])}"
-    else:
-        series, note = _band(curves, label)
     edges = [*series.y, *(series.low or ())]
     chart = line_chart([series], title=f"{label} over training", x_label="step", log_y=_wide(edges))
     return figure(label, chart, note)
+
+
+def _series(curves: list[tuple[list[float], list[float]]], label: str) -> tuple[Series, str]:
+    """One curve as it is, several as their mean with a band; and what it ends with."""
+    if len(curves) > 1:
+        return _band(curves, label)
+    steps, values = curves[0]
+    return Series(label, steps, values), f"last {show([v for v in values if math.isfinite(v)][-1], 4)}"
 
 
 def _band(curves: list[tuple[list[float], list[float]]], label: str) -> tuple[Series, str]:

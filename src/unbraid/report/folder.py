@@ -23,6 +23,7 @@ class Score:
     name: str
     value: float | None
     ceiling: float | None
+    chance: float | None
     best: str
     parts: dict[str, Any]
     settings: dict[str, Any]
@@ -42,6 +43,7 @@ class Run:
     scores: dict[str, Score] = field(default_factory=dict)
     pictures: dict[str, np.ndarray] = field(default_factory=dict)
     codes: dict[str, np.ndarray] = field(default_factory=dict)
+    maps: dict[str, np.ndarray] = field(default_factory=dict)
 
     @property
     def method(self) -> str:
@@ -71,6 +73,23 @@ class Run:
         if not isinstance(found, list):
             return []
         return [str(f.get("name", at)) if isinstance(f, dict) else str(f) for at, f in enumerate(found)]
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """The method's options, those left at their default among them."""
+        return _dict(self.config.get("options"))
+
+    @property
+    def blocks(self) -> dict[str, slice]:
+        """The named parts of the code, as far as an evaluation named them; none where the code is in one piece."""
+        found = {str(name): floats(ends) for name, ends in _dict(self.results.get("blocks")).items()}
+        if list(found) == ["code"] or not all(len(ends) == 2 and np.isfinite(ends).all() for ends in found.values()):
+            return {}
+        return {name: slice(int(start), int(stop)) for name, (start, stop) in found.items()}
+
+    def block_of(self, latent: int) -> str | None:
+        """The name of the block that a latent is in."""
+        return next((name for name, where in self.blocks.items() if where.start <= latent < where.stop), None)
 
     def terms(self) -> list[str]:
         """The names of all curves, loss first."""
@@ -141,6 +160,7 @@ def _score(name: str, entry: Any) -> Score:
         name,
         number(entry.get("value")),
         number(entry.get("ceiling")),
+        number(entry.get("chance")),
         "low" if entry.get("best") == "low" else "high",
         _dict(entry.get("parts")),
         _dict(entry.get("settings")),
@@ -164,6 +184,7 @@ def read_run(folder: Path) -> Run:
         {str(name): _score(str(name), entry) for name, entry in _dict(results.get("scores")).items()},
         _arrays(folder / "pictures.npz"),
         _arrays(folder / "codes.npz"),
+        _arrays(folder / "maps.npz"),
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import NamedTuple
 
 from unbraid import catalog
@@ -14,6 +15,7 @@ class Word(NamedTuple):
     meaning: str
 
 
+COMPARED = ("clustering_accuracy", "common_clustering", "common_w2", "salient_silence")  # where groups are compared
 HEADLINES = (
     "mig",
     "disentanglement_score",
@@ -42,6 +44,18 @@ def inline(name: str) -> str:
     return named if named[:2].isupper() else named[:1].lower() + named[1:]
 
 
-def ordered(names: list[str]) -> list[str]:
+def headlines(names: Collection[str]) -> list[str]:
+    """The scores to show first: where groups are compared those that say what each block knows."""
+    return [name for name in COMPARED if name in names] or [name for name in HEADLINES if name in names]
+
+
+def in_words(names: Collection[str]) -> list[str]:
+    """The scores that a sentence about a run names."""
+    told = (*COMPARED, "mig", "disentanglement_score", "distance_to_orthogonality")
+    return [name for name in told if name in headlines(names)]
+
+
+def ordered(names: Collection[str]) -> list[str]:
     """Score names with the headlines first."""
-    return [name for name in HEADLINES if name in names] + [name for name in names if name not in HEADLINES]
+    first = headlines(names)
+    return first + [name for name in names if name not in first]

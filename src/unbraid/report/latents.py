@@ -61,7 +61,12 @@ def latents_of(run: Run) -> Latents:
 
 
 def polarisation(run: Run) -> tuple[list[float], list[float]]:
-    """Steps and |KL − KL of a polarized code| / KL, measured or else computed from the probes."""
+    """Steps and |KL − KL of a polarized code| / KL, measured or else computed from the probes.
+
+    Nothing of a code in blocks: what background says of a block that it does not have is held to no prior.
+    """
+    if run.blocks:
+        return [], []
     if "polarized_regime" in run.scores:
         parts = run.scores["polarized_regime"].parts
         steps, delta = floats(parts.get("steps")), floats(parts.get("delta"))

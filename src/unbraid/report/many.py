@@ -7,14 +7,15 @@ from dataclasses import replace
 
 from unbraid.report.advice import RANK, advise
 from unbraid.report.bars import strip
-from unbraid.report.curves import term_figures
+from unbraid.report.curves import distance_figures, term_figures
 from unbraid.report.folder import Run
-from unbraid.report.glossary import inline, ordered, word
+from unbraid.report.glossary import in_words, inline, ordered, word
 from unbraid.report.markup import Safe, join, table, tag
 from unbraid.report.measures import bullet, flat, limit, settings_table
 from unbraid.report.numbers import MISSING, plain, show, spread
 from unbraid.report.one import sections as run_sections
 from unbraid.report.one import title as run_title
+from unbraid.report.over_option import over_option
 from unbraid.report.page import Section, figure, figures, fold, render
 from unbraid.spelling import in_short
 
@@ -38,7 +39,7 @@ def seeds_sentence(group: Group) -> str:
     """A group in one sentence."""
     said = [
         f"{inline(name)} is {spread(list(found.values()))}"
-        for name in ("mig", "disentanglement_score", "distance_to_orthogonality")
+        for name in in_words(score_names(group))
         if (found := values_of(group, name))
     ]
     ending = ": " + ", ".join(said) + " (mean ± sd over seeds)" if said else ", not scored yet"
@@ -51,7 +52,7 @@ def seeds_sections(group: Group, prefix: str = "") -> list[Section]:
     found = [Section("warnings", "What to know first", shared_advice(group))]
     if names:
         found.append(Section("scores", "Scores over seeds", _seed_table(group, names)))
-    curves = term_figures(group)
+    curves = [*term_figures(group), *distance_figures(group)]
     if curves:
         found.append(Section("curves", "Training", figures(curves), "Mean over seeds; the band is one sd."))
     found.append(Section("runs", "Each seed", _each(group, prefix)))
@@ -75,6 +76,9 @@ def compare_sections(groups: Sequence[Group]) -> list[Section]:
         found.append(Section("table", "Scores side by side", _comparison(groups, names, labels)))
         lead = "Each dot is one seed, the tick is their mean."
         found.append(Section("strips", "Spread over seeds", _strips(groups, names, labels), lead))
+    over = over_option(groups)
+    if over is not None:
+        found.append(over)
     parts = []
     for at, (group, label) in enumerate(zip(groups, labels, strict=True)):
         many = len(group) > 1

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from unbraid.report.bars import meter
 from unbraid.report.folder import Run, Score
-from unbraid.report.glossary import HEADLINES, ordered, word
+from unbraid.report.glossary import headlines, ordered, word
 from unbraid.report.latents import among_active, haar, latents_of
 from unbraid.report.markup import Safe, join, table, tag
 from unbraid.report.numbers import MISSING, number, plain, show
@@ -15,7 +15,7 @@ from unbraid.report.page import fold
 
 def cards(run: Run, level: int) -> Safe:
     """The headline scores, each beside what it could at best, or by chance, have been."""
-    names = [name for name in ordered(list(run.scores)) if name in HEADLINES] or ordered(list(run.scores))[:6]
+    names = headlines(run.scores) or list(run.scores)[:6]
     return tag("div", *(_card(run, run.scores[name], level) for name in names), class_="cards")
 
 
@@ -30,7 +30,7 @@ def score_table(run: Run) -> Safe:
             tag("span", _numbers(score) or MISSING),
             tag("span", plain(score.settings) or MISSING, class_="code"),
         ]
-        for name, score in ((name, run.scores[name]) for name in ordered(list(run.scores)))
+        for name, score in ((name, run.scores[name]) for name in ordered(run.scores))
     ]
     part, samples = run.results.get("part"), run.results.get("samples")
     where = f"Measured on {show(samples)} samples" if samples else "All scores"
@@ -51,11 +51,15 @@ def limit(run: Run, score: Score) -> str:
     if base is not None:
         mean, sd = base
         return f"random decoder {show(mean)}" + (f" ± {show(sd, 2)}" if sd else "")
-    if score.ceiling is not None:
-        return f"ceiling {show(score.ceiling)}"
     if score.name == "active_units" and latents_of(run).count:
         return f"of {latents_of(run).count}"
-    return MISSING
+    best = "floor" if score.best == "low" else "ceiling"
+    said = [
+        f"{name} {show(value)}"
+        for name, value in ((best, score.ceiling), ("chance", score.chance))
+        if value is not None
+    ]
+    return ", ".join(said) or MISSING
 
 
 def _card(run: Run, score: Score, level: int) -> Safe:
@@ -71,7 +75,7 @@ def _card(run: Run, score: Score, level: int) -> Safe:
             end = max(base[0] + 2 * (base[1] or 0), score.value)
             parts.append(meter(score.value, end, f"{value}; {beside}", base[0]))
         elif score.best == "high" and 0 <= score.value <= 1:
-            parts.append(meter(score.value, 1.0, f"{value}; {beside}", score.ceiling))
+            parts.append(meter(score.value, 1.0, f"{value}; {beside}", score.ceiling or score.chance))
     words = [beside] if beside != MISSING else []
     alone = among_active(run) if score.name == "distance_to_orthogonality" else None
     if alone is not None:

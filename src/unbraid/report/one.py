@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from unbraid.report.advice import ANECDOTE, advise
 from unbraid.report.bars import bar_chart, heat_table
+from unbraid.report.blocks import block_parts
 from unbraid.report.charts import Mark, line_chart
-from unbraid.report.curves import latent_series, regime_figure, term_figures
+from unbraid.report.curves import distance_figures, latent_series, regime_figure, term_figures
 from unbraid.report.folder import Run
-from unbraid.report.glossary import GEOMETRY, inline, word
+from unbraid.report.glossary import GEOMETRY, in_words, inline, word
 from unbraid.report.latents import latents_of
 from unbraid.report.markup import Safe, join, tag
 from unbraid.report.measures import bullet, cards, limit, score_table, settings_table, value_text
@@ -28,11 +29,11 @@ def sentence(run: Run) -> str:
     done = number(run.state.get("step")) or number(run.config.get("steps"))
     steps = f" for {show(done)} steps" if done else ""
     found = []
-    if latents.active:
+    if latents.active and not run.blocks:
         found.append(f"{sum(latents.active)} of {latents.count} latents are active")
-    for name in ("mig", "disentanglement_score", "distance_to_orthogonality"):
-        score = run.scores.get(name)
-        if score and score.value is not None:
+    for name in in_words(run.scores):
+        score = run.scores[name]
+        if score.value is not None:
             beside = limit(run, score)
             found.append(f"{inline(name)} is {show(score.value)}" + (f" ({beside})" if beside != "–" else ""))
     ending = ": " + ", ".join(found) if found else ", not scored yet"
@@ -48,10 +49,11 @@ def sections(run: Run, prefix: str = "", level: int = 2, alone: bool = True) -> 
         _part(
             "curves",
             "Training",
-            term_figures([run]),
+            [*term_figures([run]), *distance_figures([run])],
             "Every term in nats per sample, unweighted, as it was logged.",
         ),
         _latents(run),
+        *(_scene(*part) for part in block_parts(run)),
         _scene(
             "reconstructions",
             "Reconstructions",
@@ -59,7 +61,12 @@ def sections(run: Run, prefix: str = "", level: int = 2, alone: bool = True) -> 
             "Originals above, reconstructions below.",
         ),
         _scene("traversals", "Traversals", traversals(run), _walk(run)),
-        _scene("plane", "The code", plane(run), "The two least noisy latents, at the mean of each sample's code."),
+        _scene(
+            "plane",
+            "The code",
+            None if run.maps else plane(run),
+            "The two least noisy latents, at the mean of each sample's code.",
+        ),
         _information(run),
         _geometry(run),
         Section("table", "All scores and their settings", score_table(run)) if run.scores else None,
@@ -115,7 +122,9 @@ def _latents(run: Run) -> Section | None:
             parts.append(figure(label, drawn))
     regime = regime_figure(run)
     parts += [regime] if regime else []
-    return _part("latents", "Latents", parts, "Which latents carry information, and since when.")
+    ends = [f"{where.start}–{where.stop - 1} {name}" for name, where in run.blocks.items() if where.stop > where.start]
+    which = f" Latents {', '.join(ends)}; seen over all groups together." if ends else ""
+    return _part("latents", "Latents", parts, f"Which latents carry information, and since when.{which}")
 
 
 def _information(run: Run) -> Section | None:

@@ -47,7 +47,8 @@ def traversals(run: Run) -> Safe | None:
             facts.append(f"KL {show(latents.kl[at])}")
         used = at >= len(latents.active) or latents.active[at]
         known = latents.known_factor(at, factors) if used else None
-        said = [tag("b", f"Latent {at}"), tag("br"), ", ".join(facts)]
+        block = run.block_of(at)
+        said = [tag("b", f"Latent {at}" + (f" ({block})" if block else "")), tag("br"), ", ".join(facts)]
         last = f"knows {known}" if known else "" if used else "not used"
         said += [tag("br"), last] if last else []
         ends = f" from {show(values[0])} to {show(values[-1])}" if values is not None and len(values) > 1 else ""

@@ -1,0 +1,127 @@
+"""What each block of the code is responsible for: maps, and pictures decoded from blocks alone, of groups, between two samples."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from unbraid.report.charts import Series, scatter_chart
+from unbraid.report.folder import Run
+from unbraid.report.markup import Safe, join, tag
+from unbraid.report.page import figure, figures
+from unbraid.report.pictures import picture
+
+Part = tuple[str, str, Safe | None, str]
+
+
+def block_parts(run: Run) -> list[Part]:
+    """Key, heading, body and lead of each part; bodies are None where nothing was kept."""
+    return [
+        ("maps", "Maps of the code", maps(run), _map_lead(run)),
+        (
+            "blocks",
+            "What each block decodes to",
+            block_pictures(run),
+            "The same targets, decoded from all of their code and from each block alone, the others being silent.",
+        ),
+        (
+            "groups",
+            "Reconstructions of each group",
+            group_pictures(run),
+            "Originals above, reconstructions below; background is decoded without a salient code, as it was trained.",
+        ),
+        ("between", "Between two targets", between(run), "One block moves from one target to another, all else stays."),
+    ]
+
+
+def maps(run: Run) -> Safe | None:
+    """One chart per block, all groups together, background in grey behind the others."""
+    number, names = run.maps.get("sort"), [str(name) for name in run.maps.get("sorts", ())]
+    if number is None or not names:
+        return None
+    by = str(run.maps.get("sorted_by", "group"))
+    order = sorted(range(len(names)), key=lambda at: names[at] != "background")  # drawn first, hence behind
+    charts = []
+    for block, places in _named(run.maps, "map/"):
+        if places.shape != (len(number), 2):
+            continue
+        drawn = [
+            Series(
+                names[at],
+                places[number == at, 0].tolist(),
+                places[number == at, 1].tolist(),
+                colour="ground" if names[at] == "background" else f"s{at % 10}",
+            )
+            for at in order
+            if (number == at).any()
+        ]
+        where = run.blocks.get(block)
+        itself = where is not None and where.stop - where.start == 2
+        chart = scatter_chart(
+            drawn,
+            title=f"Map of {block}, coloured by {by}",
+            x_label=f"latent {where.start}" if itself and where else "",
+            y_label=f"latent {where.stop - 1}" if itself and where else "",
+            height=360,
+        )
+        charts.append(figure(_title(block), chart, f"coloured by {by}; " + ("its two latents" if itself else "t-SNE")))
+    return figures(charts) if charts else None
+
+
+def _map_lead(run: Run) -> str:
+    lead = "Every dot is a sample, near to those with a similar code"
+    if {"common", "salient"} <= set(run.blocks):
+        return f"{lead}. In a good salient code background is one cluster and targets fall apart; in a good common code all mix."
+    return f"{lead}; all groups together."
+
+
+def block_pictures(run: Run) -> Safe | None:
+    """One row for each set: originals, all of the code, each block."""
+    sets, rows = [str(name) for name in run.pictures.get("block_sets", ())], run.pictures.get("blocks")
+    if rows is None or rows.ndim != 5 or len(rows) != len(sets) or not rows.size:
+        return None
+    parts: list[Safe] = []
+    for name, images in zip(sets, rows, strict=True):
+        alt = f"{len(images)} targets: {name}" if name != "original" else f"{len(images)} targets as they are"
+        parts += [tag("p", tag("b", _title(name))), picture(images, alt)]
+    return tag("div", *parts, class_="rows")
+
+
+def group_pictures(run: Run) -> Safe | None:
+    """Originals above reconstructions, a picture for each group."""
+    names, pairs = [str(name) for name in run.pictures.get("group_names", ())], run.pictures.get("groups")
+    if pairs is None or pairs.ndim != 6 or len(pairs) != len(names) or not pairs.size:
+        return None
+    parts: list[Safe] = []
+    for name, pair in zip(names, pairs, strict=True):
+        alt = f"{pair.shape[1]} samples of {name}: originals above, reconstructions below"
+        parts += [tag("p", tag("b", _title(name))), picture(pair, alt)]
+    return tag("div", *parts, class_="rows")
+
+
+def between(run: Run) -> Safe | None:
+    """A grid for each block that was moved."""
+    found = []
+    for block, grid in _named(run.pictures, "between/"):
+        if grid.ndim != 5 or not grid.size:
+            continue
+        still = [name for name in run.blocks if name != block]
+        stays = f", {' and '.join(still)} of the first stays" if still else ""
+        how = (
+            "top left is the code of the first target, bottom right that of the second, and the diagonal the way between; "
+            "down moves the first half of the latents, across the second"
+            if len(grid) > 1
+            else "from the code of the first target to that of the second"
+        )
+        alt = f"Decoded images while {block} moves between the codes of two targets{stays}"
+        found.append(figure(f"{_title(block)} moves{stays}", picture(grid, alt, 48), how, "square"))
+    return join(found) if found else None
+
+
+def _named(held: dict[str, np.ndarray], before: str) -> Iterator[tuple[str, np.ndarray]]:
+    return ((name.removeprefix(before), held[name]) for name in held if name.startswith(before))
+
+
+def _title(name: str) -> str:
+    return name[:1].upper() + name[1:]
