@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from unbraid.claims import Bench, Cell, Outcome, above, below, values
-from unbraid.claims.paper_001._setting import CPU_STEPS, KINDS, METHODS, PAPER_STEPS, job
+from unbraid.claims.paper_001._setting import KINDS, METHODS, OURS, job, reduced
 from unbraid.claims.paper_002._setting import budget
 
 TAKES_DATA = True
@@ -17,14 +17,13 @@ PUBLISHED = {  # accuracy of common and of salient codes in percent, W2
 POINTS = 5.0  # of accuracy: the paper prints no spread; also how near to chance is near
 SHARE = 0.15  # of W2
 FAR = {"L-MNIST": 30.0, "NL-MNIST": 0.0}  # points between salient and common: the paper has 80 and 13 to 15
-OURS = ("Eq. 7", "Eq. 8")
 Columns = dict[str, dict[str, list[float]]]
 
 
 def run(bench: Bench) -> Outcome:
-    """`--data` names a folder of textures; without one the grass is drawn."""
+    """`--data` names a folder of textures; else pictures of grass in UNBRAID_DATA are taken, or grass is drawn."""
     kinds = bench.pick(list(KINDS)[:1], KINDS, KINDS)
-    jobs = {f"{kind} {method}": job(bench, method, kind, bench.data) for kind in kinds for method in METHODS}
+    jobs = {f"{kind} {method}": job(bench, method, kind) for kind in kinds for method in METHODS}
     runs = bench.train(jobs, metrics=SCORES)
     cells, orderings = list[Cell](), dict[str, bool | None]()
     for kind in kinds:
@@ -96,10 +95,9 @@ def judged(found: Columns, far: float) -> dict[str, bool | None]:
 def notes(bench: Bench, runs: dict[str, Any]) -> list[str]:
     """What was changed, and what the data say of themselves."""
     any_run = next(iter(runs.values())).members[0]
-    reduced = f"At cpu scale {CPU_STEPS:,} steps of 128 stand for the paper's {PAPER_STEPS:,} (200 epochs of 49,860 targets), in bf16. "
     return [
-        (reduced if bench.scale == "cpu" else "")
-        + "z has 8 and s 4 coordinates, as A.3's formula says and its floor of W2 "
+        *reduced(bench),
+        "z has 8 and s 4 coordinates, as A.3's formula says and its floor of W2 "
         "shows; its text says 16 and 8. The paper prints neither widths nor lambda_s: 10 here. Reconstruction is the squared "
         "error of a Gaussian (Section 2), of the decoder's plain output instead of its sigmoid.",
         f"The paper prints no spread; within {POINTS:g} points of accuracy and {SHARE:.0%} of W2 counts as reproduced. Accuracy is of "
