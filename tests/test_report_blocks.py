@@ -85,7 +85,7 @@ def test_one_latent_moves_in_one_row(tmp_path):
     folder = fake_blocks(tmp_path / "run")
     np.savez(folder / "pictures.npz", **{"between/salient": np.zeros((1, 6, 1, 8, 8))})
     drawn = between(read_run(folder))
-    assert drawn is not None and "from the code of the first target to that of the second" in drawn
+    assert drawn is not None and "from the code of the first to that of the second" in drawn
 
 
 def test_damaged_files_are_left_out(tmp_path):
