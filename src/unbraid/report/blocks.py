@@ -119,7 +119,7 @@ def between(run: Run) -> Safe | None:
             else "from the code of the first to that of the second"
         )
         alt = f"Decoded images while {block} moves between two codes{stays}"
-        found.append(figure(f"{_title(block)} moves{stays}", picture(grid, alt, 48), how, "square"))
+        found.append(figure(f"{_title(block)} moves{stays}", picture(grid, alt, 48), how))
     return join(found) if found else None
 
 
