@@ -32,6 +32,8 @@ def block_pictures(run: Run, data: Data, rows: Tensor, given: dict[str, Any]) ->
     known = sorts(given.get("labels", {}), given["group"], given["groups"])
     codes = torch.from_numpy(given["mean"].astype(np.float32))
     targets = _one_of_each(known)
+    if not targets:
+        return {}
     found = _blocks(run, data.draw(rows[targets]).numpy(), codes[targets])
     found |= _groups(run, data, rows, codes, given["group"], known)
     other = next((at for at in targets if known.number[at] != known.number[targets[0]]), targets[-1])

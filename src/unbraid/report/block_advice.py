@@ -9,13 +9,13 @@ import numpy as np
 
 from unbraid import catalog
 from unbraid.report.folder import Run, Score
+from unbraid.report.latents import used_in_blocks
 from unbraid.report.numbers import number, show
 
 LOUD = 0.1  # salient mean square of background, as a share of that of targets
 APART = 1.5  # W2² of common codes over that of two batches of one group
 TOLD = 0.6  # accuracy of a probe that tells two groups apart
 READ = 0.25  # of the way from chance to certainty, at which a label can be read
-USED = 0.05  # share of a latent's variance that is not noise
 
 
 class Found(NamedTuple):
@@ -63,19 +63,9 @@ def block_advice(run: Run) -> Iterator[Found]:
 
 
 def _collapsed(run: Run) -> list[str]:
-    mean, variance = run.codes.get("mean"), run.codes.get("variance")
-    group, groups = run.codes.get("group"), run.codes.get("groups")
-    if mean is None or mean.ndim != 2 or len(mean) < 2:
-        return []
-    targets = np.ones(len(mean), dtype=bool)
-    if group is not None and groups is not None and "background" in groups and group.shape == targets.shape:
-        targets = group != list(groups).index("background")
-    if not targets.any():
-        return []
-    signal = mean[targets].var(axis=0)
-    noise = variance[targets].mean(axis=0) if variance is not None and variance.shape == mean.shape else 0 * signal
-    used = signal > np.maximum(USED * (signal + noise), 1e-12)
-    return [block for block, where in run.blocks.items() if where.stop > where.start and not used[where].any()]
+    """Blocks of which no latent is used."""
+    used = used_in_blocks(run)
+    return [name for name, where in run.blocks.items() if where.stop > where.start and used and not any(used[where])]
 
 
 def _silence(run: Run) -> Iterator[Found]:

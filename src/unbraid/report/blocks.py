@@ -17,21 +17,25 @@ Part = tuple[str, str, Safe | None, str]
 
 def block_parts(run: Run) -> list[Part]:
     """Key, heading, body and lead of each part; bodies are None where nothing was kept."""
+    groups = run.pictures.get("group_names", np.array([]))
+    shown, silent = ("targets", "; background is decoded without a salient code, as it was trained")
+    if "background" not in groups:
+        shown, silent = ("samples", "")
     return [
         ("maps", "Maps of the code", maps(run), _map_lead(run)),
         (
             "blocks",
             "What each block decodes to",
             block_pictures(run),
-            "The same targets, decoded from all of their code and from each block alone, the others being silent.",
+            f"The same {shown}, decoded from all of their code and from each block alone, the others being silent.",
         ),
         (
             "groups",
             "Reconstructions of each group",
             group_pictures(run),
-            "Originals above, reconstructions below; background is decoded without a salient code, as it was trained.",
+            f"Originals above, reconstructions below{silent}.",
         ),
-        ("between", "Between two targets", between(run), "One block moves from one target to another, all else stays."),
+        ("between", f"Between two {shown}", between(run), "One block moves from one to the other, all else stays."),
     ]
 
 
@@ -83,7 +87,7 @@ def block_pictures(run: Run) -> Safe | None:
         return None
     parts: list[Safe] = []
     for name, images in zip(sets, rows, strict=True):
-        alt = f"{len(images)} targets: {name}" if name != "original" else f"{len(images)} targets as they are"
+        alt = f"{len(images)} samples as they are" if name == "original" else f"The same decoded from {name}"
         parts += [tag("p", tag("b", _title(name))), picture(images, alt)]
     return tag("div", *parts, class_="rows")
 
@@ -109,13 +113,13 @@ def between(run: Run) -> Safe | None:
         still = [name for name in run.blocks if name != block]
         stays = f", {' and '.join(still)} of the first stays" if still else ""
         how = (
-            "top left is the code of the first target, bottom right that of the second, and the diagonal the way between; "
+            "top left is the code of the first, bottom right that of the second, the diagonal the way between; "
             "down moves the first half of the latents, across the second"
             if len(grid) > 1
-            else "from the code of the first target to that of the second"
+            else "from the code of the first to that of the second"
         )
-        alt = f"Decoded images while {block} moves between the codes of two targets{stays}"
-        found.append(figure(f"{_title(block)} moves{stays}", picture(grid, alt, 48), how, "square"))
+        alt = f"Decoded images while {block} moves between two codes{stays}"
+        found.append(figure(f"{_title(block)} moves{stays}", picture(grid, alt, 48), how))
     return join(found) if found else None
 
 

@@ -11,6 +11,8 @@ import numpy as np
 from unbraid.report.folder import Run
 from unbraid.report.numbers import floats, matrix, number
 
+USED = 0.05  # share of a latent's variance that is not noise
+
 
 @dataclass(frozen=True)
 class Latents:
@@ -56,8 +58,27 @@ def latents_of(run: Run) -> Latents:
         order = sorted(range(len(noise)), key=lambda at: (math.isnan(noise[at]), noise[at]))
     order = [at for at in order if at < count]
     order += [at for at in range(count) if at not in set(order)]
-    active = flags or [value < 0.8 for value in noise]
+    active = used_in_blocks(run) or flags or [value < 0.8 for value in noise]
     return Latents(count, order, _to(active, count, True), _to(noise, count), _to(kl, count), information)
+
+
+def used_in_blocks(run: Run) -> list[bool]:
+    """Which latents of a code in blocks say more than noise of targets (of all, where there is no background); else nothing.
+
+    The share of variance that is not noise has no scale: losses that draw groups together make some blocks small.
+    """
+    mean, variance = run.codes.get("mean"), run.codes.get("variance")
+    group, groups = run.codes.get("group"), run.codes.get("groups")
+    if not run.blocks or mean is None or mean.ndim != 2:
+        return []
+    rows = np.ones(len(mean), dtype=bool)
+    if group is not None and groups is not None and "background" in groups and group.shape == rows.shape:
+        rows = group != list(groups).index("background")
+    if not rows.any():
+        return []
+    signal = mean[rows].var(axis=0)
+    noise = variance[rows].mean(axis=0) if variance is not None and variance.shape == mean.shape else 0 * signal
+    return [bool(used) for used in signal > np.maximum(USED * (signal + noise), 1e-12)]
 
 
 def polarisation(run: Run) -> tuple[list[float], list[float]]:

@@ -53,12 +53,10 @@ def limit(run: Run, score: Score) -> str:
         return f"random decoder {show(mean)}" + (f" ± {show(sd, 2)}" if sd else "")
     if score.name == "active_units" and latents_of(run).count:
         return f"of {latents_of(run).count}"
-    best = "floor" if score.best == "low" else "ceiling"
-    said = [
-        f"{name} {show(value)}"
-        for name, value in ((best, score.ceiling), ("chance", score.chance))
-        if value is not None
-    ]
+    best = (
+        ("floor", score.ceiling or None) if score.best == "low" else ("ceiling", score.ceiling)
+    )  # a floor of 0 is none
+    said = [f"{name} {show(value)}" for name, value in (best, ("chance", score.chance)) if value is not None]
     return ", ".join(said) or MISSING
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from unbraid.report.charts import Mark, Series, line_chart
+from unbraid.report.charts import Series, line_chart
 from unbraid.report.folder import Run
 from unbraid.report.glossary import headlines, word
 from unbraid.report.markup import Safe
@@ -57,20 +57,18 @@ def _chart(name: str, option: str, x: list[float], groups: Sequence[Group]) -> S
     band = any(len(row) > 1 for row in rows)
     low, high = ([m + sign * s for m, s in zip(mean, sd, strict=True)] for sign in (-1, 1))
     first = next(scores for scores in held if scores)[0]
-    beside = (
-        "ceiling"
-        if first.ceiling is not None and first.best == "high"
-        else "floor"
-        if first.ceiling is not None
-        else "chance"
-    )
-    limits = [v for scores in held for s in scores if (v := s.chance if beside == "chance" else s.ceiling) is not None]
+    beside = "chance" if first.ceiling is None else "floor" if first.best == "low" else "ceiling"
+    limits = [
+        [v for s in scores if (v := s.chance if beside == "chance" else s.ceiling) is not None] for scores in held
+    ]
+    drawn = [Series(word(name).name, x, mean, low if band else None, high if band else None)]
+    if any(limits):  # each configuration's own: the floor of W2 depends on its codes
+        drawn.append(Series(beside, x, [float(np.mean(own)) if own else np.nan for own in limits], colour="ground"))
     chart = line_chart(
-        [Series(word(name).name, x, mean, low if band else None, high if band else None)],
+        drawn,
         title=f"{word(name).name} over {option}",
         x_label=option,
         log_x=min(x) > 0 and max(x) >= 10 * min(x),
-        y_marks=[Mark(float(np.mean(limits)), beside)] if limits else [],
         dots=True,
     )
     return figure(word(name).name, chart, "lower is better" if first.best == "low" else "higher is better")
