@@ -128,7 +128,8 @@ class Bench:
         full = {label: {"out": str(self.out), "device": "cpu", "progress": True, **job} for label, job in jobs.items()}
         if self.processes > 1 and self.scale != "smoke":
             scored = {SCORED: list(metrics)} if metrics else {}
-            run_jobs([{**job, **scored} for job in apart(list(full.values()))], self.processes)
+            parts = sorted(apart(list(full.values())), key=lambda job: job["seeds"][0])  # one seed of each tells much
+            run_jobs([{**job, **scored} for job in parts], self.processes)
         runs = {label: unbraid.train(**job) for label, job in full.items()}
         for run in runs.values() if metrics else []:
             score_missing(run, metrics)

@@ -18,6 +18,7 @@ KINDS = {"L-MNIST": "linear", "NL-MNIST": "nonlinear"}
 # A.3: z in R^8, s in R^4; the 16 and 8 of its text would have a W2 floor of 14, not 4.4
 COMMON, SALIENT, BATCH = 8, 4, 128
 PAPER_STEPS = round(200 * 0.8 * 49_860 / BATCH)  # 200 epochs (Fig. 6) of the targets' training part
+BETA = 1.0
 CPU_STEPS = 3_500
 FOLDER, GRASS = "grass", ("grass", "meadow")  # in UNBRAID_DATA, and what pictures of grass are called
 
@@ -40,7 +41,9 @@ def digits(bench: Bench, kind: str) -> str:
 
 
 def job(bench: Bench, label: str, kind: str, **options: Any) -> dict[str, Any]:
-    """One cell row of Table 1: Adam 1e-3, beta 2 (A.3); sRb-VAE has no beta.
+    """One cell row of Table 1: Adam 1e-3 (A.3); sRb-VAE has no beta.
+
+    A.3's beta of 2 is against a Gaussian likelihood whose variance it does not print. With 1/4 that is beta 1 against |x - g|².
 
     Arguments:
         bench: where.
@@ -54,7 +57,7 @@ def job(bench: Bench, label: str, kind: str, **options: Any) -> dict[str, Any]:
         "steps": bench.pick(5, CPU_STEPS, PAPER_STEPS), "precision": bench.pick("float32", "bf16", "float32"),
         "seeds": list(range(bench.pick(1, 3, 3))), "probe_every": bench.pick(5, 100, 1000),
     }  # fmt: skip
-    return {**found, **({} if label == "sRb-VAE" else {"beta": 2.0}), **options}
+    return {**found, **({} if label == "sRb-VAE" else {"beta": BETA}), **options}
 
 
 def reduced(bench: Bench) -> list[str]:

@@ -38,7 +38,7 @@ def run(bench: Bench) -> Outcome:
         for at, weight in enumerate(LAMBDAS)
         for cell in (
             *(Cell(f"lambda_z {weight:g} accuracy of {name} %", None, found[at]) for name, found in accuracy.items()),
-            Cell(f"lambda_z {weight:g} W2 over its floor", None, values(over[str(weight)], "common_w2", "over_floor")),
+            Cell(f"lambda_z {weight:g} W2 over its floor", None, values(over[str(weight)], "common_w2.over_floor")),
         )
     ]
     orderings = {
