@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
@@ -11,6 +11,7 @@ from unbraid.report.folder import Run
 from unbraid.report.markup import Safe, join, tag
 from unbraid.report.page import figure, figures
 from unbraid.report.pictures import picture
+from unbraid.spelling import BACKGROUND
 
 Part = tuple[str, str, Safe | None, str]
 
@@ -45,25 +46,14 @@ def maps(run: Run) -> Safe | None:
     if number is None or not names:
         return None
     by = str(run.maps.get("sorted_by", "group"))
-    order = sorted(range(len(names)), key=lambda at: names[at] != "background")  # drawn first, hence behind
     charts = []
     for block, places in _named(run.maps, "map/"):
         if places.shape != (len(number), 2):
             continue
-        drawn = [
-            Series(
-                names[at],
-                places[number == at, 0].tolist(),
-                places[number == at, 1].tolist(),
-                colour="ground" if names[at] == "background" else f"s{at % 10}",
-            )
-            for at in order
-            if (number == at).any()
-        ]
         where = run.blocks.get(block)
         itself = where is not None and where.stop - where.start == 2
         chart = scatter_chart(
-            drawn,
+            dots(places, number, names),
             title=f"Map of {block}, coloured by {by}",
             x_label=f"latent {where.start}" if itself and where else "",
             y_label=f"latent {where.stop - 1}" if itself and where else "",
@@ -71,6 +61,16 @@ def maps(run: Run) -> Safe | None:
         )
         charts.append(figure(_title(block), chart, f"coloured by {by}; " + ("its two latents" if itself else "t-SNE")))
     return figures(charts) if charts else None
+
+
+def dots(places: np.ndarray, number: np.ndarray, names: Sequence[str]) -> list[Series]:
+    """Places by the sort of each, background in grey and drawn first, hence behind."""
+    series = []
+    for at in sorted(range(len(names)), key=lambda at: names[at] != BACKGROUND):
+        x, y = places[number == at].T.tolist()
+        if x:
+            series.append(Series(names[at], x, y, colour="ground" if names[at] == BACKGROUND else f"s{at % 10}"))
+    return series
 
 
 def _map_lead(run: Run) -> str:

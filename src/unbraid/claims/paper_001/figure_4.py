@@ -12,7 +12,8 @@ from unbraid.claims import Bench, Cell, Outcome, above
 from unbraid.claims.paper_001._setting import METHODS, OURS, job, reduced
 from unbraid.claims.paper_002._setting import budget
 from unbraid.encoding import at_hand, scored_rows
-from unbraid.report.charts import Series, scatter_chart, standalone
+from unbraid.report.blocks import dots
+from unbraid.report.charts import scatter_chart, standalone
 
 TAKES_DATA = True
 NEIGHBOURS = 10
@@ -69,12 +70,7 @@ def neighbours(found: dict[str, np.ndarray]) -> dict[str, float]:
 
 def drawn(bench: Bench, method: str, found: dict[str, np.ndarray]) -> str:
     """One dot a sample, its colour the digit."""
-    names, places, sort = [str(name) for name in found["sorts"]], found["map/salient"], found["sort"]
-    order = sorted(range(len(names)), key=lambda at: names[at] != "background")  # drawn first, hence behind
-    series = []
-    for at in order:
-        x, y = places[sort == at].T.tolist()
-        series.append(Series(names[at], x, y, colour="ground" if names[at] == "background" else f"s{at % 10}"))
+    series = dots(found["map/salient"], found["sort"], [str(name) for name in found["sorts"]])
     path = bench.figure(f"001-figure-4-{METHODS[method]}.svg")
     path.write_text(standalone(scatter_chart(series, title=f"{method}: salient codes of digits and grass", height=380)))
     return str(path)
