@@ -1,9 +1,12 @@
 """Data in groups: joined or split, under one name that opens them again, and every mistake in one line."""
 
 import numpy as np
+import pandas
 import pytest
 import torch
 
+import unbraid
+from unbraid.cli import main
 from unbraid.data import Data, Stored, open_data
 from unbraid.errors import UserError
 from unbraid.groups import Chained, Picked, join, labels_of
@@ -157,8 +160,8 @@ def test_members_of_a_data_set_of_ones_own():
     [
         ({"target": A, "background": B[:, :3]},
          r"groups must have one shape: target has samples of shape \(4,\), background has samples of shape \(3,\)"),
-        ({"target": A, "background": B[:0]}, r"background: array has shape \(0, 4\)"),
-        ({"target": A, "background": B[:1]}, "background: array has 1 samples: at least 10 are needed"),
+        ({"target": A, "background": B[:0]}, "background: array has 0 samples: at least 10 are needed"),
+        ({"target": A, "background": B[:1]}, "background: array has 1 sample: at least 10 are needed"),
         ({"target": A, "background": Data("few", Stored(torch.ones(3, 4)), (4,))}, "group background has 3 samples: at least 10"),
         ({"target": A, "background": B * np.nan}, "background: array: 100 values are NaN or infinite, the first at"),
         ({"target": A}, r"one group only \(target\): at least two"),
@@ -174,6 +177,9 @@ def test_members_of_a_data_set_of_ones_own():
         ("{table}:group=condition,background=ctrl,target=ctrl+stim", "background=ctrl: must be one value of condition that is no target"),
         ("{table}:group=condition,target=stim", r"one group only \(condition=stim\)"),
         ("{table}:group=condition,hold_out=dose0", "hold_out cannot be combined with group"),
+        ("{table}:group=condition,background=ctrl,background=stim", "background is given twice, ctrl and stim: give it once"),
+        ("{table}:group=condition,background=", "background: give the option a value, as in .*:background=VALUE"),
+        ("{table}:group=,background=ctrl", "group: give the option a value, as in .*:group=COLUMN"),
         ("{table}:background=ctrl", "background=ctrl: say which column, as in group=COLUMN,background=ctrl"),
         ("{table}:grup=condition", "no such file|unknown"),
         ("linear_square:group=w1", "w1 is continuous; groups need a factor with few values"),
@@ -217,3 +223,107 @@ def test_spelling():
     assert (
         from_options([], [], ["mnist", "sprites", "mnist:a=1"]) == "mnist_1=mnist & sprites=sprites & mnist_2=mnist:a=1"
     )
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory):
+    """A folder with good and bad files, and a run of good ones."""
+    folder = tmp_path_factory.mktemp("files")
+    hole = np.where(np.arange(4) == 2, np.nan, B)
+    for name, array in {"a": A, "b": B, "narrow": B[:, :3], "none": B[:0], "one": B[:1], "hole": hole}.items():
+        np.save(folder / f"{name}.npy", array)
+    table(folder / "cells.csv")
+    table(folder / "words.csv", header="u,v,condition,factor:dose").write_text(
+        "u,condition\n" + "1,\n2,ctrl\n3,stim\n" * 9
+    )
+    (folder / "dose.csv").write_text("dose\n" + "0\n1\n" * 30)
+    (folder / "single.csv").write_text("u,condition\n1,ctrl\n" + "2,stim\n" * 20)
+    words = ["--target", "a.npy", "--background", "b.npy", *TINY, "--out", "runs"]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        assert main(["train", "w2_vae", *words]) == 0
+        assert main(["train", "vae", "b.npy", *TINY, "--out", "plain"]) == 0
+    return folder
+
+
+TINY = ["--steps", "2", "--batch-size", "8", "--net", "mlp:encoder=8,decoder=8"]
+PAIR = "--target a.npy --background"
+
+
+@pytest.mark.parametrize(
+    ("words", "answer"),
+    [
+        (f"train w2_vae {PAIR} narrow.npy", "target has samples of shape (4,), background has samples of shape (3,)"),
+        (f"train w2_vae {PAIR} none.npy", "background: none.npy has 0 samples: at least 10 are needed"),
+        ("train w2_vae --target none.npy --background b.npy", "target: none.npy has 0 samples: at least 10"),
+        (f"train w2_vae {PAIR} one.npy", "background: one.npy has 1 sample: at least 10 are needed"),
+        (f"train w2_vae {PAIR} hole.npy", "background: hole.npy: 25 values are NaN or infinite, the first at (0, 2)"),
+        (f"train w2_vae {PAIR} nowhere.npy", "background: no such file or folder: nowhere.npy"),
+        (f"train w2_vae {PAIR} sprits", "background: unknown data set 'sprits': did you mean 'sprites'?"),
+        (f"train w2_vae {PAIR} b.npy --background b.npy", "2 backgrounds: give --background once"),
+        ("train w2_vae --target a.npy", "--target a.npy has nothing behind it: give --background once"),
+        ("train w2_vae --target a.npy --bakground b.npy", "unknown option '--bakground': did you mean '--background'?"),
+        ("train w2_vae --background b.npy", "--background b.npy: against which target? Give --target too"),
+        ("train w2_vae --target --background b.npy", "--target needs a value"),
+        (f"train w2_vae a.npy {PAIR} b.npy", "unexpected 'a.npy': --target, --background and --domain stand for DATA"),
+        (f"train w2_vae {PAIR} b.npy --domain a.npy", "give either --domain or --target and --background"),
+        (f"train {PAIR} b.npy", "train what on what?"),
+        ("train w2_vae a.npy", "w2_vae needs a background: give it as --target A --background B"),
+        ("train cpca cells.csv:group=condition", "(the groups here are ctrl, sham, stim)"),
+        ("train clvm --domain a.npy --domain b.npy", "clvm needs a background: give it as --target A --background B"),
+        (f"train w2_vae {PAIR} b.npy --salient 0", "salient must be from 1 to 100000, not 0"),
+        (f"train cpca {PAIR} b.npy --latents 5", "latents=5: samples of 4 numbers have at most 4 axes"),
+        ("train w2_vae cells.csv", "column condition: 'ctrl' is not a number: leave out a column of words"),
+        ("train w2_vae cells.csv:group=conditon,background=ctrl", "unknown column of cells.csv 'conditon': did you mean"),
+        ("train w2_vae cells.csv:group=condition,background=control", "unknown value of condition 'control': did you mean 'ctrl'?"),
+        ("train w2_vae words.csv:group=condition,background=ctrl", "row 2, column condition: is empty (9 of 27 rows are so): drop such rows"),
+        ("train w2_vae single.csv:group=condition,background=ctrl", "group background has 1 sample: at least 10"),
+        ("train w2_vae nowhere.csv:group=condition,background=ctrl", "no such file or folder: nowhere.csv"),
+        ("evaluate runs --data nowhere.npy", "no such file or folder: nowhere.npy"),
+        ("evaluate runs --data narrow.npy", "narrow.npy has samples of shape (3,), runs/w2_vae-a-b"),
+        ("evaluate runs --metrics comon_w2", "unknown metric 'comon_w2': did you mean 'common_w2'?"),
+        ("evaluate plain --metrics common_w2", "common_w2 of plain"),
+        ("evaluate plain --metrics label_leakage", "it needs labels, which this run and its data do not have"),
+        ("score none.npy dose.csv", "codes must have shape (samples, columns), not (0, 4)"),
+        ("score one.npy dose.csv", "codes has a single row; a score needs many samples"),
+        ("score hole.npy dose.csv", "hole.npy: 25 values are NaN or infinite"),
+        ("score a.npy words.csv", "words.csv: row 2, column condition: is empty"),
+        ("report nowhere", "no run at nowhere"),
+    ],
+)  # fmt: skip
+def test_mistakes_of_the_command_are_one_line(words, answer, files, capsys, monkeypatch):
+    monkeypatch.chdir(files)
+    given = words.split()
+    if given[0] in ("evaluate", "report") and given[1] != "nowhere":
+        given[1] = str(next((files / given[1]).iterdir()).relative_to(files))
+    before = sorted(files.rglob("*"))
+    assert main(given + (TINY if given[0] == "train" else [])) == 2
+    told = capsys.readouterr()
+    assert told.err.startswith("unbraid: ") and told.err.count("\n") == 1 and answer in told.err and not told.out
+    assert sorted(files.rglob("*")) == before, "nothing was written"
+
+
+@pytest.mark.parametrize(
+    ("data", "answer"),
+    [
+        (A, "in Python {'target': a, 'background': b}"),
+        ({"target": A, "backgrund": B}, "w2_vae needs a background: .*the groups here are target, backgrund"),
+        ({"target": A, "background": B[:, :3]}, "groups must have one shape"),
+        ({"target": A, "background": None}, "background: cannot read data from a NoneType: give a name, a path, an array"),
+        ({"target": A[:, 0], "background": B}, r"target: array has shape \(60,\): give \(samples, features\)"),
+        ({"target": A.astype(str), "background": B}, "target: array holds <U32: samples must be real numbers"),
+        ([A, B], "cannot read data from a list"),
+    ],
+)  # fmt: skip
+def test_mistakes_in_python_are_one_line(data, answer, tmp_path):
+    with pytest.raises(UserError, match=answer) as caught:
+        unbraid.train("w2_vae", data, steps=2, out=tmp_path, progress=False)
+    assert "\n" not in str(caught.value) and not list(tmp_path.iterdir())
+
+
+def test_data_frames_are_arrays():
+    frames = {"target": pandas.DataFrame(A), "background": pandas.DataFrame(B, columns=list("abcd"))}
+    data = open_data(frames)
+    np.testing.assert_array_equal(everything(data), np.concatenate([A, B]))
+    with pytest.raises(UserError, match="background: table holds object: samples must be real numbers"):
+        open_data({**frames, "background": frames["background"].assign(d="x")})

@@ -15,12 +15,11 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from unbraid.data import SHARES, Data, Part, Source, Stored, drawn_fingerprint, open_data
+from unbraid.data import SHARES, Data, Part, Source, Stored, drawn_fingerprint, enough, open_data
 from unbraid.errors import UserError, unknown
 from unbraid.factors import Factor
 from unbraid.spelling import BACKGROUND, joined
 
-FEWEST = 10  # samples of a group: of fewer, a part of the split would be empty
 GROUPING = ("group", "background", "target")  # options of `grouped`, and so of every data set with factors
 PIXELS = ("binary", "unit", "real")  # from the narrowest to the widest
 
@@ -189,8 +188,7 @@ def _check(groups: Sequence[str], each: Sequence[Data]) -> None:
     for group, data in zip(groups, each, strict=True):
         if data.groups:
             raise UserError(f"{group}={data.name} has groups of its own ({', '.join(data.groups)}): name those instead")
-        if len(data) < FEWEST:
-            raise UserError(f"group {group} has {len(data)} samples: at least {FEWEST} are needed")
+        enough(f"group {group}", len(data))
         if data.shape != each[0].shape:
             first, other = (f"{g} has samples of shape {d.shape}" for g, d in ((groups[0], each[0]), (group, data)))
             raise UserError(f"groups must have one shape: {first}, {other}")

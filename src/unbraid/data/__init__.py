@@ -40,6 +40,7 @@ from unbraid.factors import Factor
 
 Part = Literal["train", "validation", "test"]
 SHARES: dict[str, tuple[float, float]] = {"train": (0.0, 0.8), "validation": (0.8, 0.9), "test": (0.9, 1.0)}
+FEWEST = 10  # samples of data, and of a group: of fewer, a part of the split would be empty
 
 
 class Source(Protocol):
@@ -176,6 +177,12 @@ def whole(options: Mapping[str, int], least: int = 1) -> None:
     for name, value in options.items():
         if isinstance(value, bool) or not isinstance(value, int) or value < least:
             raise UserError(f"{name}={spelled(value)}: must be a whole number of at least {least}")
+
+
+def enough(name: str, samples: int) -> None:
+    """Refuse fewer samples than can be split."""
+    if samples < FEWEST:
+        raise UserError(f"{name} has {samples} sample{'' if samples == 1 else 's'}: at least {FEWEST} are needed")
 
 
 def open_data(what: Any) -> Data:
