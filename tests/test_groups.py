@@ -1,5 +1,7 @@
 """Data in groups: joined or split, under one name that opens them again, and every mistake in one line."""
 
+import json
+
 import numpy as np
 import pandas
 import pytest
@@ -10,6 +12,7 @@ from unbraid.cli import main
 from unbraid.data import Data, Stored, open_data
 from unbraid.errors import UserError
 from unbraid.groups import Chained, Picked, join, labels_of
+from unbraid.loop import Loop
 from unbraid.spelling import apart, from_options, in_short, joined, slug
 
 RANDOM = np.random.default_rng(0)
@@ -253,22 +256,14 @@ PAIR = "--target a.npy --background"
 @pytest.mark.parametrize(
     ("words", "answer"),
     [
-        (f"train w2_vae {PAIR} narrow.npy", "target has samples of shape (4,), background has samples of shape (3,)"),
         (f"train w2_vae {PAIR} none.npy", "background: none.npy has 0 samples: at least 10 are needed"),
         ("train w2_vae --target none.npy --background b.npy", "target: none.npy has 0 samples: at least 10"),
         (f"train w2_vae {PAIR} one.npy", "background: one.npy has 1 sample: at least 10 are needed"),
         (f"train w2_vae {PAIR} hole.npy", "background: hole.npy: 25 values are NaN or infinite, the first at (0, 2)"),
         (f"train w2_vae {PAIR} nowhere.npy", "background: no such file or folder: nowhere.npy"),
         (f"train w2_vae {PAIR} sprits", "background: unknown data set 'sprits': did you mean 'sprites'?"),
-        (f"train w2_vae {PAIR} b.npy --background b.npy", "2 backgrounds: give --background once"),
-        ("train w2_vae --target a.npy", "--target a.npy has nothing behind it: give --background once"),
         ("train w2_vae --target a.npy --bakground b.npy", "unknown option '--bakground': did you mean '--background'?"),
-        ("train w2_vae --background b.npy", "--background b.npy: against which target? Give --target too"),
-        ("train w2_vae --target --background b.npy", "--target needs a value"),
-        (f"train w2_vae a.npy {PAIR} b.npy", "unexpected 'a.npy': --target, --background and --domain stand for DATA"),
-        (f"train w2_vae {PAIR} b.npy --domain a.npy", "give either --domain or --target and --background"),
         (f"train {PAIR} b.npy", "train what on what?"),
-        ("train w2_vae a.npy", "w2_vae needs a background: give it as --target A --background B"),
         ("train cpca cells.csv:group=condition", "(the groups here are ctrl, sham, stim)"),
         ("train clvm --domain a.npy --domain b.npy", "clvm needs a background: give it as --target A --background B"),
         (f"train w2_vae {PAIR} b.npy --salient 0", "salient must be from 1 to 100000, not 0"),
@@ -327,3 +322,47 @@ def test_data_frames_are_arrays():
     np.testing.assert_array_equal(everything(data), np.concatenate([A, B]))
     with pytest.raises(UserError, match="background: table holds object: samples must be real numbers"):
         open_data({**frames, "background": frames["background"].assign(d="x")})
+
+
+class Cut(Exception):
+    pass
+
+
+@pytest.mark.parametrize(
+    ("data", "groups"),
+    [
+        ("target={0}/a.npy & background={0}/b.npy", ("target", "background")),
+        ("ill={0}/a.npy & worse={0}/b.npy & background={0}/b.npy", ("ill", "worse", "background")),
+        ("{0}/cells.csv:group=condition,background=ctrl", ("sham", "stim", "background")),
+        ({"ill": A, "worse": A[:21] + 1, "background": B}, ("ill", "worse", "background")),
+    ],
+    ids=["files", "targets", "column", "arrays"],
+)
+def test_every_way_to_give_groups_from_training_to_report(data, groups, files, out, monkeypatch, capsys):
+    """Groups of unequal sizes, more than one of them targets: trained, cut off, resumed, scored and reported."""
+    data = data.format(files) if isinstance(data, str) else data
+    given = {"steps": 6, "batch_size": 8, "net": "mlp:encoder=8,decoder=8", "save_seconds": 0, "progress": False}
+    whole = unbraid.train("w2_vae", data, out=out / "whole", **given)
+    real = Loop.batch
+
+    def cut(self, step):
+        if step == 4:
+            raise Cut
+        return real(self, step)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Loop, "batch", cut)
+        with pytest.raises(Cut):
+            unbraid.train("w2_vae", data, out=out / "cut", **given)
+    run = unbraid.train("w2_vae", data, out=out / "cut", **given)
+    for name, weight in run.method.state_dict().items():
+        assert torch.equal(weight, whole.method.state_dict()[name])
+    if isinstance(data, str):
+        assert main(["evaluate", str(run.path)]) == 0
+    else:
+        unbraid.evaluate(run, data)
+    results = json.loads((run.path / "results.json").read_text())
+    assert tuple(results["groups"]) == groups and sum(results["groups"].values()) == results["samples"]
+    assert {"common_w2", "group_leakage", "salient_silence"} <= results["scores"].keys()
+    assert main(["report", str(run.path)]) == 0
+    assert all(group in (run.path / "report.html").read_text() for group in groups)

@@ -15,7 +15,11 @@ from unbraid.groups import join
 from unbraid.own_folders import folder_with
 from unbraid.photographs import Shot, photographs
 
-LAYOUTS = (("img_align_celeba", "list_attr_celeba.txt"), ("img_align_celeba", "Anno/list_attr_celeba.txt"))
+LAYOUTS = (
+    ("img_align_celeba", "list_attr_celeba.txt"),
+    ("img_align_celeba", "Anno/list_attr_celeba.txt"),
+    ("Img/img_align_celeba", "Anno/list_attr_celeba.txt"),
+)
 HAT, GLASSES = "Wearing_Hat", "Eyeglasses"
 SIDE = 64
 
