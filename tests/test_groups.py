@@ -90,6 +90,14 @@ def test_rendered_and_stored_together():
     assert all(values[0] == 0 and values[1].isnan() for values in labels.values())
 
 
+def test_several_targets_are_classes_of_targets():
+    data = open_data({"ill": A, "background": B, "worse": A[:20]})
+    (target, which) = next(iter(labels_of(data, torch.tensor([0, 60, 85])).items()))
+    assert target.labels == ("ill", "worse") and which[[0, 2]].tolist() == [0, 1] and which[1].isnan()
+    assert not labels_of(open_data({"target": A, "background": B}), torch.tensor([0]))
+    assert not labels_of(open_data({"a": A, "b": B, "c": A}), torch.tensor([0])), "domains, none the background"
+
+
 def test_the_same_factors_stay():
     name = "linear_square:samples=50"
     data = open_data({"a": name, "b": f"{name},seed=1"})
@@ -364,5 +372,6 @@ def test_every_way_to_give_groups_from_training_to_report(data, groups, files, o
     results = json.loads((run.path / "results.json").read_text())
     assert tuple(results["groups"]) == groups and sum(results["groups"].values()) == results["samples"]
     assert {"common_w2", "group_leakage", "salient_silence"} <= results["scores"].keys()
+    assert ("salient_classification" in results["scores"]) == (len(groups) > 2), "several targets are classes"
     assert main(["report", str(run.path)]) == 0
     assert all(group in (run.path / "report.html").read_text() for group in groups)

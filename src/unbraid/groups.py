@@ -228,8 +228,12 @@ def _digest(*words: str) -> str:
 
 
 def labels_of(data: Data, rows: Tensor) -> dict[Factor, Tensor]:
-    """Each factor's values at rows, NaN where a row's group does not have it."""
+    """Each factor's values at rows, NaN where a row's group does not have it; and of several targets, which one a row is of."""
     found: dict[Factor, Tensor] = {}
+    targets = tuple(group for group in data.groups if group != BACKGROUND)
+    if data.group is not None and len(data.groups) > len(targets) > 1:
+        which = torch.tensor([targets.index(group) if group in targets else torch.nan for group in data.groups])
+        found[Factor("target", len(targets), "category", targets)] = which.double()[data.group.cpu()]
     whole = {"": data} if data.values is not None else data.members
     for group, member in whole.items():
         here = data.rows_of(group) if group else torch.arange(len(data))
