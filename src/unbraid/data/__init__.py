@@ -24,7 +24,6 @@ Tables of raw counts have one more (counts.py), alone or before groups are made:
 
 from __future__ import annotations
 
-import ast
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -167,7 +166,7 @@ def named(name: str, options: Mapping[str, Any]) -> str:
     said = [
         f"{option.name}={spelled(options[option.name])}"
         for option in catalog.entry("data", name).options
-        if option.name in options and not _is_default(option, options[option.name])
+        if option.name in options and not catalog.is_default(option, options[option.name])
     ]
     return f"{name}:{','.join(said)}" if said else name
 
@@ -219,12 +218,3 @@ def drawn_fingerprint(data: Data) -> str:
 def spelled(value: Any) -> str:
     """An option's value as a name has it."""
     return str(value).lower() if isinstance(value, bool) or value is None else str(value)
-
-
-def _is_default(option: catalog.Option, value: Any) -> bool:
-    if option.default is None:
-        return False
-    try:
-        return bool(ast.literal_eval(option.default) == value)
-    except ValueError:
-        return False
