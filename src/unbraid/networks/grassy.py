@@ -15,13 +15,14 @@ from unbraid.errors import UserError
 from unbraid.networks import Pair
 from unbraid.networks.conv import Fit
 
-MOST = 12  # layers, whose last then has 1024 channels
+MOST = 12  # layers, whose last then has 32 times as many channels as the first
 
 
-def grassy(shape: tuple[int, ...], latents: int, layers: int = 6) -> Pair:
+def grassy(shape: tuple[int, ...], latents: int, first: int = 32, layers: int = 6) -> Pair:
     """Every other convolution halves, rounded up, and every second one doubles the channels; the decoder cuts what is too much.
 
     Arguments:
+        first: channels of the first convolution, which the others are multiples of.
         layers: of the encoder, its one FC included; the paper has 6 for grassy digits and 8 for faces.
     """
     if isinstance(layers, bool) or not isinstance(layers, int) or not 2 <= layers <= MOST:
@@ -29,7 +30,9 @@ def grassy(shape: tuple[int, ...], latents: int, layers: int = 6) -> Pair:
     if len(shape) != 3:
         raise UserError(f"net grassy needs images (channels, height, width), the data have shape {shape}: use net mlp")
     channels, height, width = shape
-    widths, strides = [32 * 2 ** (i // 2) for i in range(layers - 1)], [2 - i % 2 for i in range(layers - 1)]
+    if first < 1:
+        raise UserError(f"first={first}: a convolution has at least one channel")
+    widths, strides = [first * 2 ** (i // 2) for i in range(layers - 1)], [2 - i % 2 for i in range(layers - 1)]
     rows, columns = (ceil(size / prod(strides)) for size in (height, width))
     encoder: list[nn.Module] = []
     for a, b, stride in zip([channels, *widths[:-1]], widths, strides, strict=True):
