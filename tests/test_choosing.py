@@ -85,6 +85,11 @@ def test_titles_say_what_differs(tmp_path, groups):
     assert titles([groups[0], plain]) == ["beta_vae beta=1", "autoencoder"]
     longer = fake_group(tmp_path, "long", {"mig": [0.1]}, options={"beta": 1, "latents": 4}, steps=20)
     assert titles([groups[0], longer]) == ["beta_vae steps=10", "beta_vae steps=20"]
+    usual = fake_group(tmp_path, "usual", {"mig": [0.1]}, options={"beta": 4.0, "latents": 4})
+    assert titles([usual, plain]) == ["beta_vae", "autoencoder"], "left at its default"
+    assert titles([usual, plain, groups[0]]) == ["beta_vae beta=4.0", "autoencoder", "beta_vae beta=1"]
+    own = fake_group(tmp_path, "own", {"mig": [0.1]}, method="/moved/away.py", options={"beta": 4.0, "latents": 4})
+    assert titles([own, plain]) == ["/moved/away.py beta=4.0", "autoencoder"]
     with pytest.raises(UserError, match="given twice"):
         titles([groups[0], groups[0]])
     with pytest.raises(UserError, match="no runs given"):

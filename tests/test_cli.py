@@ -142,6 +142,10 @@ def test_list(capsys):
         (["claims", "run"], "which claim?"),
         (["claims", "run", "002/tabel-3.4"], "did you mean '002/table-3.4'?"),
         (["claims", "run", "002/table-3.4", "--scale", "big"], "unknown scale 'big'"),
+        (
+            ["score", "a.npy", "b.csv", "--metrics", "common_w2"],
+            "common_w2 needs more than codes and factors (group, groups, blocks)",
+        ),
         (["claims", "run", "--scael", "cpu", "002/table-3.4"], "did you mean '--scale'?"),
     ],
 )

@@ -150,7 +150,17 @@ def test_csv(tmp_path):
         ("u,factor:v:colour\n1,2\n", "kind 'colour', must be one of category"),
         ("u,factor:v:continuous\n1,blue\n", "continuous but holds words"),
         ("factor:v\n1\n", "only factor columns"),
-        ("u,v\n1,nan\n" + "1,2\n" * 12, "1 values are NaN"),
+        ("u,v\n1,nan\n" + "1,2\n" * 12, "row 2, column v: is missing .nan.$"),
+        ("u,v\n1,nan\n" + "1,inf\n" * 12, "row 2, column v: is missing .nan., and 13 cells like it"),
+        (
+            "u,factor:v\n" + "1,red\n2,NA\n3,blue\n" * 9,
+            "row 3, column v: is missing .NA. .9 of 27 rows are so.: drop such rows, or head the column factor:v:category",
+        ),
+        ("u,factor:v\n1,5\n2,nan\n3,7\n", "row 3, column v: is missing .nan.: drop"),
+        (
+            "u,v\n" + "1,red\n" * 12,
+            "row 2, column v: 'red' is not a number: leave out .* head it factor:v, or make groups of it: .*a.csv:group=v",
+        ),
         ("1,\n3,4\n", "row 1, column 2: is empty"),
         ("u,factor:v\n1,5\n2,\n3,7\n", "row 3, column v: is empty"),
         ("u,factor:v\n1,red\n2,\n3,blue\n", "row 3, column v: is empty"),

@@ -1,18 +1,22 @@
 """The scikit-learn face: scikit-learn's own checks, two ways to give a background, names, pipelines, and mistakes in one line."""
 
 import pickle
+import re
 import subprocess
 import sys
 import warnings
+from pathlib import Path
 
 import numpy as np
+import pandas
 import pytest
 import sklearn
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
-from sklearn.utils import _set_output, validation
+from sklearn.utils import estimator_checks
 from sklearn.utils.estimator_checks import estimator_checks_generator, parametrize_with_checks
 
 import unbraid
@@ -127,52 +131,78 @@ def test_a_table_goes_through_a_pipeline_by_name():
     np.testing.assert_array_equal(found, alone.transform(scaler.transform(CASES)))
 
 
-class Frame(np.ndarray):
-    """Numbers with names of columns, as much of a data frame as there is where pandas is missing."""
-
-    def __new__(cls, values, columns):
-        made = values.view(cls)
-        made.columns = columns
-        return made
+def frame(values, names="abcd"):
+    return pandas.DataFrame(values, columns=list(names))
 
 
-def test_data_frames_bring_names(monkeypatch):
-    def names(x):
-        return np.array(x.columns, dtype=object) if isinstance(x, Frame) else None
-
-    monkeypatch.setattr(validation, "_get_feature_names", names)
-    fitted = ContrastiveVAE(**TINY).fit(Frame(CASES, list("abcd")), Frame(CONTROLS, list("abcd")))
+def test_data_frames_bring_names():
+    fitted = ContrastiveVAE(**TINY).fit(frame(CASES), frame(CONTROLS))
     assert list(fitted.feature_names_in_) == list("abcd") and fitted.n_features_in_ == 4
+    np.testing.assert_array_equal(fitted.transform(frame(CASES)), clone(fitted).fit(CASES, CONTROLS).transform(CASES))
     assert list(fitted.get_feature_names_out()) == ["salient0", "salient1"]
     assert list(fitted.set_params(block="common").get_feature_names_out()) == ["common0", "common1", "common2"]
     assert len(fitted.set_params(block="all").get_feature_names_out()) == 5
     with pytest.raises(ValueError, match="feature names"):
-        fitted.transform(Frame(CASES, list("abce")))
+        fitted.transform(frame(CASES, "abce"))
 
 
-def test_names_follow_the_block_that_is_asked_for(fitted, monkeypatch):
-    class Named:
-        def create_container(self, codes, given, columns, inplace=False):
-            return codes, list(columns())
-
-    monkeypatch.setitem(_set_output.ADAPTERS_MANAGER.adapters, "named", Named())
-    model = clone(fitted).set_output(transform="named").fit(CASES, CONTROLS)
-    for block, width in (("salient", 2), ("common", 3), ("all", 5)):
-        codes, names = model.transform(CASES, block=block)
-        np.testing.assert_array_equal(codes, fitted.transform(CASES, block=block))
-        assert len(names) == width and (block == "all" or names == [f"{block}{i}" for i in range(width)])
-    assert model.block == "salient" and len(model.inverse_transform(codes)) == 40
-
-
-def test_data_frames_out():
-    pandas = pytest.importorskip("pandas")
-    cases, controls = (pandas.DataFrame(x, columns=list("abcd")) for x in (CASES, CONTROLS))
+def test_data_frames_out(fitted):
+    cases = frame(CASES)
     cases.index += 100
-    fitted = ContrastiveVAE(**TINY).set_output(transform="pandas").fit(cases, controls)
-    assert fitted.transform(cases).index.equals(cases.index)
-    assert list(fitted.transform(cases).columns) == ["salient0", "salient1"]
-    assert list(fitted.transform(cases, block="common").columns) == ["common0", "common1", "common2"]
-    assert fitted.inverse_transform(fitted.transform(cases)).shape == cases.shape
+    model = clone(fitted).set_output(transform="pandas").fit(cases, frame(CONTROLS))
+    for block, width in (("salient", 2), ("common", 3), ("all", 5)):
+        codes = model.transform(cases, block=block)
+        np.testing.assert_array_equal(codes, fitted.transform(CASES, block=block))
+        assert codes.index.equals(cases.index) and codes.shape[1] == width
+        assert block == "all" or list(codes.columns) == [f"{block}{i}" for i in range(width)]
+    assert model.block == "salient" and model.inverse_transform(codes).shape == cases.shape
+    rows = frame(ROWS).assign(condition=LABELS)
+    pipe = make_pipeline(StandardScaler(), ContrastiveVAE(**TINY, background_label="well")).set_output(
+        transform="pandas"
+    )
+    codes = pipe.fit_transform(rows[list("abcd")], rows["condition"])
+    assert list(codes.columns) == ["salient0", "salient1"] and codes.index.equals(rows.index)
+
+
+@pytest.mark.parametrize(
+    "check",
+    [
+        estimator_checks.check_dataframe_column_names_consistency,
+        estimator_checks.check_transformer_get_feature_names_out_pandas,
+        estimator_checks.check_set_output_transform_pandas,
+        estimator_checks.check_global_output_transform_pandas,
+    ],
+)
+@pytest.mark.filterwarnings("ignore:X (has|does not have valid) feature names")
+def test_checks_with_data_frames(check):
+    check("WithTable", WithTable(**TINY))
+
+
+def test_a_search_over_options():
+    """Folds keep both groups; every candidate is a clone."""
+    pipe = make_pipeline(ContrastiveVAE(**TINY, background_label="well"), LogisticRegression())
+    grid = {"contrastivevae__salient": [1, 2], "contrastivevae__options": [{}, {"lambda_z": 2.0}]}
+    search = GridSearchCV(pipe, grid, cv=2, error_score="raise").fit(ROWS, LABELS)
+    scores = search.cv_results_["mean_test_score"]
+    assert scores.shape == (4,) and ((scores >= 0) & (scores <= 1)).all()
+    assert search.best_estimator_.predict(ROWS).shape == LABELS.shape
+
+
+def test_the_example_of_the_readme(monkeypatch, fitted):
+    """As it is written there, only shorter."""
+    readme = (Path(__file__).parents[1] / "README.md").read_text()
+    (example,) = (
+        block for block in re.findall(r"```python\n(.*?)```", readme, re.S) if "import ContrastiveVAE" in block
+    )
+    monkeypatch.setitem(ContrastiveVAE.__init__.__kwdefaults__, "steps", 2)
+    given = {
+        "cases": CASES,
+        "controls": CONTROLS,
+        "rows": ROWS,
+        "labels": np.where(LABELS == "well", "control", LABELS),
+    }
+    exec(example, given)
+    assert given["model"].history_[-1]["step"] == 2 and given["whole"].shape == (40, 12)
 
 
 def test_runs_are_kept_where_asked(out, capsys):
@@ -208,13 +238,23 @@ HOLES = np.where(np.arange(4) == 1, np.nan, CASES)
     ("given", "settings", "said"),
     [
         ((CASES, CONTROLS[:, :3]), {}, "target has 4 columns, background 3 columns"),
-        ((Frame(CASES, list("abcd")), Frame(CONTROLS, list("abce"))), {}, "differ: background lacks d"),
-        ((Frame(CASES, list("abcd")), Frame(CONTROLS, list("abdc"))), {}, "in another order"),
-        ((CASES, CONTROLS[:0]), {}, "background: Found array with 0 sample"),
+        ((frame(CASES), frame(CONTROLS, "abce")), {}, "differ: background lacks d"),
+        ((frame(CASES), frame(CONTROLS, "abdc")), {}, "in another order"),
+        ((CASES, CONTROLS[:0]), {}, "background has 0 samples: at least 10 are needed"),
         ((CASES, CONTROLS[:1]), {}, "background has 1 sample: at least 10 are needed"),
         ((CASES[:1], CONTROLS), {}, "target has 1 sample: at least 10 are needed"),
         ((HOLES, CONTROLS), {}, "target: 40 values are NaN or infinity, the first in row 0"),
         ((CASES, HOLES), {}, "background: 40 values are NaN"),
+        ((frame(CASES), frame(CONTROLS).iloc[:0]), {}, "background has 0 samples: at least 10 are needed"),
+        ((frame(CASES), frame(CONTROLS[:1])), {}, "background has 1 sample: at least 10 are needed"),
+        ((frame(CASES), frame(HOLES)), {}, "background: 40 values are NaN or infinity, the first in row 0"),
+        (
+            (frame(CASES).assign(e="x", f=1.0), frame(CONTROLS).assign(e="x", f=1.0)),
+            {},
+            "target: column e holds words, not numbers",
+        ),
+        ((CASES[:, 0], CONTROLS), {}, "target: Expected 2D array, got 1D array instead"),
+        (("nowhere.npy", CONTROLS), {}, "target: Expected 2D array, got scalar array instead: array=nowhere.npy"),
         ((CASES,), {}, "requires y to be passed"),
         ((ROWS, LABELS), {}, "no row has the label of the background, 0: set background_label to one of 'ill', 'well'"),
         ((ROWS, LABELS[1:]), {"background_label": "well"}, "70 rows, but 69 labels"),
@@ -224,6 +264,9 @@ HOLES = np.where(np.arange(4) == 1, np.nan, CASES)
         ((CASES, CONTROLS), {"method": "w2_vea"}, "did you mean 'w2_vae'"),
         ((CASES, CONTROLS), {"block": "comon"}, "did you mean 'common'"),
         ((CASES, CONTROLS), {"options": {"lambda": 1}}, "unknown option of w2_vae 'lambda'"),
+        ((CASES, CONTROLS), {"options": 3}, "options must be a mapping such as {'lambda_z': 2.0}, not 3"),
+        ((CASES, CONTROLS), {"options": {"seeds": 2}}, "options has seeds, but an estimator is of one seed"),
+        ((CASES, CONTROLS), {"salient": 0}, "salient must be from 1 to 100000, not 0"),
         ((CASES, CONTROLS), {"steps": 0}, "steps must be a whole number of at least 1"),
     ],
 )

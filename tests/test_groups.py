@@ -1,12 +1,18 @@
 """Data in groups: joined or split, under one name that opens them again, and every mistake in one line."""
 
+import json
+
 import numpy as np
+import pandas
 import pytest
 import torch
 
+import unbraid
+from unbraid.cli import main
 from unbraid.data import Data, Stored, open_data
 from unbraid.errors import UserError
 from unbraid.groups import Chained, Picked, join, labels_of
+from unbraid.loop import Loop
 from unbraid.spelling import apart, from_options, in_short, joined, slug
 
 RANDOM = np.random.default_rng(0)
@@ -84,6 +90,14 @@ def test_rendered_and_stored_together():
     assert all(values[0] == 0 and values[1].isnan() for values in labels.values())
 
 
+def test_several_targets_are_classes_of_targets():
+    data = open_data({"ill": A, "background": B, "worse": A[:20]})
+    (target, which) = next(iter(labels_of(data, torch.tensor([0, 60, 85])).items()))
+    assert target.labels == ("ill", "worse") and which[[0, 2]].tolist() == [0, 1] and which[1].isnan()
+    assert not labels_of(open_data({"target": A, "background": B}), torch.tensor([0]))
+    assert not labels_of(open_data({"a": A, "b": B, "c": A}), torch.tensor([0])), "domains, none the background"
+
+
 def test_the_same_factors_stay():
     name = "linear_square:samples=50"
     data = open_data({"a": name, "b": f"{name},seed=1"})
@@ -157,8 +171,8 @@ def test_members_of_a_data_set_of_ones_own():
     [
         ({"target": A, "background": B[:, :3]},
          r"groups must have one shape: target has samples of shape \(4,\), background has samples of shape \(3,\)"),
-        ({"target": A, "background": B[:0]}, r"background: array has shape \(0, 4\)"),
-        ({"target": A, "background": B[:1]}, "background: array has 1 samples: at least 10 are needed"),
+        ({"target": A, "background": B[:0]}, "background: array has 0 samples: at least 10 are needed"),
+        ({"target": A, "background": B[:1]}, "background: array has 1 sample: at least 10 are needed"),
         ({"target": A, "background": Data("few", Stored(torch.ones(3, 4)), (4,))}, "group background has 3 samples: at least 10"),
         ({"target": A, "background": B * np.nan}, "background: array: 100 values are NaN or infinite, the first at"),
         ({"target": A}, r"one group only \(target\): at least two"),
@@ -174,6 +188,9 @@ def test_members_of_a_data_set_of_ones_own():
         ("{table}:group=condition,background=ctrl,target=ctrl+stim", "background=ctrl: must be one value of condition that is no target"),
         ("{table}:group=condition,target=stim", r"one group only \(condition=stim\)"),
         ("{table}:group=condition,hold_out=dose0", "hold_out cannot be combined with group"),
+        ("{table}:group=condition,background=ctrl,background=stim", "background is given twice, ctrl and stim: give it once"),
+        ("{table}:group=condition,background=", "background: give the option a value, as in .*:background=VALUE"),
+        ("{table}:group=,background=ctrl", "group: give the option a value, as in .*:group=COLUMN"),
         ("{table}:background=ctrl", "background=ctrl: say which column, as in group=COLUMN,background=ctrl"),
         ("{table}:grup=condition", "no such file|unknown"),
         ("linear_square:group=w1", "w1 is continuous; groups need a factor with few values"),
@@ -217,3 +234,144 @@ def test_spelling():
     assert (
         from_options([], [], ["mnist", "sprites", "mnist:a=1"]) == "mnist_1=mnist & sprites=sprites & mnist_2=mnist:a=1"
     )
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory):
+    """A folder with good and bad files, and a run of good ones."""
+    folder = tmp_path_factory.mktemp("files")
+    hole = np.where(np.arange(4) == 2, np.nan, B)
+    for name, array in {"a": A, "b": B, "narrow": B[:, :3], "none": B[:0], "one": B[:1], "hole": hole}.items():
+        np.save(folder / f"{name}.npy", array)
+    table(folder / "cells.csv")
+    table(folder / "words.csv", header="u,v,condition,factor:dose").write_text(
+        "u,condition\n" + "1,\n2,ctrl\n3,stim\n" * 9
+    )
+    (folder / "dose.csv").write_text("dose\n" + "0\n1\n" * 30)
+    (folder / "single.csv").write_text("u,condition\n1,ctrl\n" + "2,stim\n" * 20)
+    words = ["--target", "a.npy", "--background", "b.npy", *TINY, "--out", "runs"]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        assert main(["train", "w2_vae", *words]) == 0
+        assert main(["train", "vae", "b.npy", *TINY, "--out", "plain"]) == 0
+    return folder
+
+
+TINY = ["--steps", "2", "--batch-size", "8", "--net", "mlp:encoder=8,decoder=8"]
+PAIR = "--target a.npy --background"
+
+
+@pytest.mark.parametrize(
+    ("words", "answer"),
+    [
+        (f"train w2_vae {PAIR} none.npy", "background: none.npy has 0 samples: at least 10 are needed"),
+        ("train w2_vae --target none.npy --background b.npy", "target: none.npy has 0 samples: at least 10"),
+        (f"train w2_vae {PAIR} one.npy", "background: one.npy has 1 sample: at least 10 are needed"),
+        (f"train w2_vae {PAIR} hole.npy", "background: hole.npy: 25 values are NaN or infinite, the first at (0, 2)"),
+        (f"train w2_vae {PAIR} nowhere.npy", "background: no such file or folder: nowhere.npy"),
+        (f"train w2_vae {PAIR} sprits", "background: unknown data set 'sprits': did you mean 'sprites'?"),
+        ("train w2_vae --target a.npy --bakground b.npy", "unknown option '--bakground': did you mean '--background'?"),
+        (f"train {PAIR} b.npy", "train what on what?"),
+        ("train cpca cells.csv:group=condition", "(the groups here are ctrl, sham, stim)"),
+        ("train clvm --domain a.npy --domain b.npy", "clvm needs a background: give it as --target A --background B"),
+        (f"train w2_vae {PAIR} b.npy --salient 0", "salient must be from 1 to 100000, not 0"),
+        (f"train cpca {PAIR} b.npy --latents 5", "latents=5: samples of 4 numbers have at most 4 axes"),
+        ("train w2_vae cells.csv", "column condition: 'ctrl' is not a number: leave out a column of words"),
+        ("train w2_vae cells.csv:group=conditon,background=ctrl", "unknown column of cells.csv 'conditon': did you mean"),
+        ("train w2_vae cells.csv:group=condition,background=control", "unknown value of condition 'control': did you mean 'ctrl'?"),
+        ("train w2_vae words.csv:group=condition,background=ctrl", "row 2, column condition: is empty (9 of 27 rows are so): drop such rows"),
+        ("train w2_vae single.csv:group=condition,background=ctrl", "group background has 1 sample: at least 10"),
+        ("train w2_vae nowhere.csv:group=condition,background=ctrl", "no such file or folder: nowhere.csv"),
+        ("evaluate runs --data nowhere.npy", "no such file or folder: nowhere.npy"),
+        ("evaluate runs --data narrow.npy", "narrow.npy has samples of shape (3,), runs/w2_vae-a-b"),
+        ("evaluate runs --metrics comon_w2", "unknown metric 'comon_w2': did you mean 'common_w2'?"),
+        ("evaluate plain --metrics common_w2", "common_w2 of plain"),
+        ("evaluate plain --metrics label_leakage", "it needs labels, which this run and its data do not have"),
+        ("score none.npy dose.csv", "codes must have shape (samples, columns), not (0, 4)"),
+        ("score one.npy dose.csv", "codes has a single row; a score needs many samples"),
+        ("score hole.npy dose.csv", "hole.npy: 25 values are NaN or infinite"),
+        ("score a.npy words.csv", "words.csv: row 2, column condition: is empty"),
+        ("report nowhere", "no run at nowhere"),
+    ],
+)  # fmt: skip
+def test_mistakes_of_the_command_are_one_line(words, answer, files, capsys, monkeypatch):
+    monkeypatch.chdir(files)
+    given = words.split()
+    if given[0] in ("evaluate", "report") and given[1] != "nowhere":
+        given[1] = str(next((files / given[1]).iterdir()).relative_to(files))
+    before = sorted(files.rglob("*"))
+    assert main(given + (TINY if given[0] == "train" else [])) == 2
+    told = capsys.readouterr()
+    assert told.err.startswith("unbraid: ") and told.err.count("\n") == 1 and answer in told.err and not told.out
+    assert sorted(files.rglob("*")) == before, "nothing was written"
+
+
+@pytest.mark.parametrize(
+    ("data", "answer"),
+    [
+        (A, "in Python {'target': a, 'background': b}"),
+        ({"target": A, "backgrund": B}, "w2_vae needs a background: .*the groups here are target, backgrund"),
+        ({"target": A, "background": B[:, :3]}, "groups must have one shape"),
+        ({"target": A, "background": None}, "background: cannot read data from a NoneType: give a name, a path, an array"),
+        ({"target": A[:, 0], "background": B}, r"target: array has shape \(60,\): give \(samples, features\)"),
+        ({"target": A.astype(str), "background": B}, "target: array holds <U32: samples must be real numbers"),
+        ([A, B], "cannot read data from a list"),
+    ],
+)  # fmt: skip
+def test_mistakes_in_python_are_one_line(data, answer, tmp_path):
+    with pytest.raises(UserError, match=answer) as caught:
+        unbraid.train("w2_vae", data, steps=2, out=tmp_path, progress=False)
+    assert "\n" not in str(caught.value) and not list(tmp_path.iterdir())
+
+
+def test_data_frames_are_arrays():
+    frames = {"target": pandas.DataFrame(A), "background": pandas.DataFrame(B, columns=list("abcd"))}
+    data = open_data(frames)
+    np.testing.assert_array_equal(everything(data), np.concatenate([A, B]))
+    with pytest.raises(UserError, match="background: table holds object: samples must be real numbers"):
+        open_data({**frames, "background": frames["background"].assign(d="x")})
+
+
+class Cut(Exception):
+    pass
+
+
+@pytest.mark.parametrize(
+    ("data", "groups"),
+    [
+        ("target={0}/a.npy & background={0}/b.npy", ("target", "background")),
+        ("ill={0}/a.npy & worse={0}/b.npy & background={0}/b.npy", ("ill", "worse", "background")),
+        ("{0}/cells.csv:group=condition,background=ctrl", ("sham", "stim", "background")),
+        ({"ill": A, "worse": A[:21] + 1, "background": B}, ("ill", "worse", "background")),
+    ],
+    ids=["files", "targets", "column", "arrays"],
+)
+def test_every_way_to_give_groups_from_training_to_report(data, groups, files, out, monkeypatch, capsys):
+    """Groups of unequal sizes, more than one of them targets: trained, cut off, resumed, scored and reported."""
+    data = data.format(files) if isinstance(data, str) else data
+    given = {"steps": 6, "batch_size": 8, "net": "mlp:encoder=8,decoder=8", "save_seconds": 0, "progress": False}
+    whole = unbraid.train("w2_vae", data, out=out / "whole", **given)
+    real = Loop.batch
+
+    def cut(self, step):
+        if step == 4:
+            raise Cut
+        return real(self, step)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Loop, "batch", cut)
+        with pytest.raises(Cut):
+            unbraid.train("w2_vae", data, out=out / "cut", **given)
+    run = unbraid.train("w2_vae", data, out=out / "cut", **given)
+    for name, weight in run.method.state_dict().items():
+        assert torch.equal(weight, whole.method.state_dict()[name])
+    if isinstance(data, str):
+        assert main(["evaluate", str(run.path)]) == 0
+    else:
+        unbraid.evaluate(run, data)
+    results = json.loads((run.path / "results.json").read_text())
+    assert tuple(results["groups"]) == groups and sum(results["groups"].values()) == results["samples"]
+    assert {"common_w2", "group_leakage", "salient_silence"} <= results["scores"].keys()
+    assert ("salient_classification" in results["scores"]) == (len(groups) > 2), "several targets are classes"
+    assert main(["report", str(run.path)]) == 0
+    assert all(group in (run.path / "report.html").read_text() for group in groups)

@@ -101,7 +101,7 @@ def test_batches_depend_on_seed_and_step_alone(needs):
 @pytest.mark.parametrize(
     ("needs", "data", "size", "words"),
     [
-        (("x", "background"), LARGE, 8, "mine needs a background: give it as --target A --background B, or name a column"),
+        (("x", "background"), LARGE, 8, r"mine needs a background: give it as --target A --background B, in Python .*, or name a column"),
         (("x", "background"), THREE, 8, r"needs a background: .* \(the groups here are a, b, c\)"),
         (("x", "domain"), LARGE, 8, "mine needs domains: give them as --domain A --domain B, or name a column"),
         (("x", "domain"), THREE, 2, "batch_size=2: at least one sample of each of 3 domains"),

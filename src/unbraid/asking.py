@@ -7,7 +7,6 @@ from typing import Any
 from unbraid import catalog
 from unbraid.errors import UserError, unknown
 from unbraid.seeds import seed_numbers
-from unbraid.spelling import from_options
 
 GROUPS = ("--target", "--background", "--domain")  # which stand for DATA and may come more than once
 
@@ -32,8 +31,8 @@ def sort(words: list[str], flags: set[str]) -> tuple[list[str], list[tuple[str, 
     return named, said
 
 
-def groups(said: list[tuple[str, str | None]]) -> tuple[list[tuple[str, str | None]], str]:
-    """The other options, and how the data sets given as groups are spelled."""
+def groups(said: list[tuple[str, str | None]]) -> tuple[list[tuple[str, str | None]], list[list[str]]]:
+    """The other options, and the data sets given as targets, as backgrounds and as domains."""
     given: dict[str, list[str]] = {word: [] for word in GROUPS}
     for word, text in said:
         if word in given:
@@ -41,7 +40,7 @@ def groups(said: list[tuple[str, str | None]]) -> tuple[list[tuple[str, str | No
                 raise UserError(f"{word} needs a value")
             given[word].append(text)
     rest = [(word, text) for word, text in said if word not in given]
-    return rest, from_options(*given.values()) if any(given.values()) else ""
+    return rest, list(given.values())
 
 
 def options(

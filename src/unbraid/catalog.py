@@ -185,6 +185,16 @@ def function_options(module: str, function: str) -> tuple[Option, ...]:
     return _options(node, ast.get_docstring(node) or "")
 
 
+def is_default(option: Option, value: Any) -> bool:
+    """Whether a value is what the source gives an option that is not mentioned."""
+    if option.default is None:
+        return False
+    try:
+        return bool(ast.literal_eval(option.default) == value)
+    except ValueError:
+        return False
+
+
 def checked(option: Option, value: Any) -> Any:
     """A value of an option of training, refused if it is not what the option's annotation says."""
     words = {"int": "a whole number", "float": "a number", "bool": "true or false", "str": "a word"}

@@ -14,30 +14,31 @@ from unbraid import catalog, storage
 from unbraid.asking import groups, help_of, options, sort
 from unbraid.errors import Notice, UserError
 from unbraid.printing import Row, ledger_rows, list_rows, print_rows, print_table, score_row, summary_rows
+from unbraid.spelling import from_options
 
 
 def train(words: list[str], examples: str) -> int:
     """`unbraid train METHOD DATA --option value …`: options of the training and of the method alike."""
     shared = [o for o in catalog.function_options("training", "train") if o.name not in ("method", "data", "options")]
     named, said = sort(words, {o.name for o in shared if o.default == "False"})
-    said, data = groups(said)
-    named = [*named[:1], data, *named[1:]] if named and data else named
+    said, several = groups(said)
     own = catalog.method_options(named[0]) if named else []
     if not words or any(w in ("-h", "--help") for w in words):
         print(help_of(named[0] if named else "METHOD", own, shared, examples))
         return 0
-    if len(named) < 2:
+    if not named or (len(named) < 2 and not any(several)):
         raise UserError("train what on what? unbraid train METHOD DATA: see unbraid list methods, unbraid list data")
-    if data and named[2:]:
-        raise UserError(f"unexpected {named[2]!r}: --target, --background and --domain stand for DATA")
+    chosen = options(said, named[0], own, shared)
+    if any(several) and named[1:]:
+        raise UserError(f"unexpected {named[1]!r}: --target, --background and --domain stand for DATA")
     if named[2:]:
         raise UserError(f"unexpected {named[2]!r}: beside method and data there are only options such as --steps 20000")
-    chosen = options(said, named[0], own, shared)
+    data = from_options(*several) if any(several) else named[1]
     storage.check_folder(Path(chosen.get("out", "runs")), "--out")
 
     from unbraid.training import train as start
 
-    run = start(named[0], named[1], **chosen)
+    run = start(named[0], data, **chosen)
     stopped = _say_stopped(run)
     print(run.path)
     return 1 if stopped else 0

@@ -42,9 +42,10 @@ def resolve(method: str, options: dict[str, Any]) -> dict[str, Any]:
             raise UserError(f"{name} must not be negative, as {value!r} is")
         if isinstance(default, int) and not isinstance(default, bool) and value != int(value):
             raise UserError(f"{name} must be a whole number, not {value!r}")
-    latents = options.get("latents", 1)
-    if isinstance(latents, Real) and not 1 <= float(latents) <= MOST_LATENTS:
-        raise UserError(f"latents must be from 1 to {MOST_LATENTS}, not {latents!r}")
+    for name in ("latents", "common", "salient"):
+        size = options.get(name, 1)
+        if isinstance(size, Real) and not 1 <= float(size) <= MOST_LATENTS:
+            raise UserError(f"{name} must be from 1 to {MOST_LATENTS}, not {size!r}")
     resolved = {**{n: d for n, d in known.items() if d is not inspect.Parameter.empty}, **options}
     return {n: _plain(v, known[n]) for n, v in resolved.items()}
 

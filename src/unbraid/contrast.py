@@ -53,14 +53,16 @@ def classes(labels: Any, rows: int) -> dict[str, np.ndarray]:
         rows: how many codes there are.
     """
     named = labels if isinstance(labels, Mapping) else {"label": labels}
-    found = {}
+    found, others = {}, list[str]()
     for factor, column in named.items():
         if isinstance(factor, Factor) and factor.kind != "category":
+            others.append(f"{factor.name} is {factor.kind}")
             continue
         name = factor.name if isinstance(factor, Factor) else str(factor)
         found[name] = _numbers(column, name, rows)
     if not found:
-        raise UserError("no label is a category: measures of classes need one")
+        said = f" ({', '.join(others)}: head a column factor:NAME:category)" if others else ""
+        raise UserError(f"no label is a category: measures of classes need one{said}")
     return found
 
 

@@ -14,13 +14,12 @@ from numpy.typing import NDArray
 from PIL import Image, ImageOps
 from tqdm import tqdm
 
-from unbraid.data import Data, Stored
+from unbraid.data import Data, Stored, enough
 from unbraid.errors import UserError
 from unbraid.tables import SUFFIXES, Columns, columns_of, csv_columns, csv_rows, finite, read_table
 
 IMAGES = (".png", ".jpg", ".jpeg", ".bmp", ".webp", ".gif", ".tif", ".tiff")
 LAYOUTS = "(samples, features), (N, H, W), (N, H, W, C) or (N, C, H, W) with 1 to 4 channels"
-FEWEST = 10
 
 
 def is_path(text: str) -> bool:
@@ -50,24 +49,26 @@ def open_path(path: str, column: str = "") -> Data:
 
 
 def open_object(what: Any) -> Data:
-    """Data from a NumPy array, a torch tensor or a map-style torch data set."""
+    """Data from a NumPy array, a data frame, a torch tensor or a map-style torch data set."""
     if isinstance(what, np.ndarray):
         return from_array("array", what)
     if isinstance(what, torch.Tensor):
         return from_array("tensor", what.detach().cpu().numpy())
+    if hasattr(what, "to_numpy"):
+        return from_array("table", np.asarray(what.to_numpy()))
     if hasattr(what, "__getitem__") and isinstance(what, Sized) and not isinstance(what, list | tuple | dict):
         return _from_dataset(what)
     raise UserError(
-        f"cannot read data from a {type(what).__name__}: give a name, a path, an array, a tensor "
-        "or a torch Dataset with a length"
+        f"cannot read data from a {type(what).__name__}: give a name, a path, an array, a data frame, "
+        "a tensor or a torch Dataset with a length"
     )
 
 
 def from_array(name: str, samples: NDArray[Any], columns: Columns | None = None) -> Data:
     """Data from samples in any usual layout: bytes stay bytes, other numbers become float32."""
+    if samples.ndim:
+        enough(name, len(samples))
     samples = channels_first(name, _plain_numbers(name, samples))
-    if len(samples) < FEWEST:
-        raise UserError(f"{name} has {len(samples)} samples: at least {FEWEST} are needed")
     if columns is not None and len(columns.values) != len(samples):
         raise UserError(f"{name}: {len(samples)} samples but {len(columns.values)} rows of factors")
     finite(name, samples)

@@ -3,7 +3,7 @@
 - `codes`, `mean`, `variance`, `kl`, `decode`, `active`, `blocks` (name → slice of the code)
 - `factors` (samples, factors) and `kinds`; a measure that takes them gets the codes of those samples that have them
 - `group` (samples,) and `groups`, their names, where data come in groups
-- `labels`: each `Factor` of any group → (samples,), NaN where a sample does not have it
+- `labels`: each `Factor` of any group → (samples,), NaN where a sample does not have it; of several targets, which one it is
 - `history`: what was seen in training
 """
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
@@ -183,6 +183,10 @@ class ContrastiveVAE(_AnyBlock, _Framed):
         if "background" not in catalog.load("methods", self.method).needs:
             fitting = [n for n in catalog.names("methods") if "background" in catalog.load("methods", n).needs]
             raise UserError(f"{self.method} compares nothing with a background; these do: {', '.join(fitting)}")
+        if not isinstance(self.options, Mapping | None):
+            raise UserError(f"options must be a mapping such as {{'lambda_z': 2.0}}, not {self.options!r}")
+        if "seeds" in (self.options or {}):
+            raise UserError("options has seeds, but an estimator is of one seed: set seed, and fit one for each")
         known = {option.name for option in catalog.entry("methods", self.method).options}
         sizes = {"common": self.common, "salient": self.salient}
         if "salient" not in known:  # all its latents are salient
@@ -206,6 +210,7 @@ class ContrastiveVAE(_AnyBlock, _Framed):
         else:
             given = y if background is None else background
             _alike(X, given)
+            _enough("background", given)
             target, other = samples, self._samples(given, "background", reset=False)
         _enough("target", target)
         _enough("background", other)
@@ -230,10 +235,12 @@ class ContrastiveVAE(_AnyBlock, _Framed):
         """Finite numbers; how many columns there are, and their names, is kept or compared."""
         try:
             x = validate_data(self, X, reset=reset, allow_nd=True, ensure_all_finite=False)
+            x = x.astype(np.float64) if x.dtype.kind == "O" else x  # as a polars frame with words becomes
         except ValueError as error:
-            if name != "background":
+            if name == "samples":
                 raise
-            raise UserError(f"background: {' '.join(str(error).split())}") from error
+            said = _words_in(X) or " ".join(str(error).split())
+            raise WrongInput(f"{name}: {said}") from error
         wrong = ~np.isfinite(x) if x.dtype.kind == "f" else np.zeros(0, bool)
         if wrong.any():
             row = int(wrong.reshape(len(x), -1).any(1).argmax())
@@ -299,11 +306,21 @@ def _as_value_errors() -> Iterator[None]:
         raise error if isinstance(error, ValueError) else WrongInput(str(error)) from error
 
 
-def _enough(name: str, x: NDArray[Any]) -> None:
-    from unbraid.groups import FEWEST
+def _enough(name: str, x: Any) -> None:
+    from unbraid.data import enough
 
-    if len(x) < FEWEST:
-        raise UserError(f"{name} has {len(x)} {'sample' if len(x) == 1 else 'samples'}: at least {FEWEST} are needed")
+    enough(name, _shape(x)[0])
+
+
+def _words_in(table: Any) -> str:
+    """Which columns of a data frame cannot be read as numbers; nothing if all can."""
+    found = []
+    for name in getattr(table, "columns", ()):
+        try:
+            np.asarray(table[name], dtype=np.float64)
+        except (TypeError, ValueError):
+            found.append(str(name))
+    return f"column {', '.join(found)} holds words, not numbers: leave it out, or give it as labels" if found else ""
 
 
 def _alike(target: Any, background: Any) -> None:

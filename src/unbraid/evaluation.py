@@ -50,6 +50,10 @@ def evaluate(
     opened = open_data(data) if data is not None else None
     for member in tqdm(run.members, unit="run", disable=None if run.several else True):
         given = opened or member.data
+        if list(given.shape) != (trained := member.config["shape"]):
+            raise UserError(
+                f"{given.name} has samples of shape {given.shape}, {member.path} was trained on {tuple(trained)}"
+            )
         if given.fingerprint != member.config.get("samples", given.fingerprint):
             warnings.warn(f"{member.path} is scored on other data than it was trained on", Notice, stacklevel=2)
         _evaluate(member, given, asked, samples)
@@ -57,10 +61,6 @@ def evaluate(
 
 
 def _evaluate(run: Run, data: Data, wanted: list[str], samples: int) -> None:
-    if list(data.shape) != run.config["shape"]:
-        raise UserError(
-            f"{data.name} has samples of shape {data.shape}, {run.path} was trained on {run.config['shape']}"
-        )
     rows, part = scored_rows(data, samples)
     given = at_hand(run, data, rows)
     known, said = with_factors(given, data)

@@ -15,12 +15,11 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from unbraid.data import SHARES, Data, Part, Source, Stored, drawn_fingerprint, open_data
+from unbraid.data import SHARES, Data, Part, Source, Stored, drawn_fingerprint, enough, open_data
 from unbraid.errors import UserError, unknown
 from unbraid.factors import Factor
 from unbraid.spelling import BACKGROUND, joined
 
-FEWEST = 10  # samples of a group: of fewer, a part of the split would be empty
 GROUPING = ("group", "background", "target")  # options of `grouped`, and so of every data set with factors
 PIXELS = ("binary", "unit", "real")  # from the narrowest to the widest
 
@@ -189,8 +188,7 @@ def _check(groups: Sequence[str], each: Sequence[Data]) -> None:
     for group, data in zip(groups, each, strict=True):
         if data.groups:
             raise UserError(f"{group}={data.name} has groups of its own ({', '.join(data.groups)}): name those instead")
-        if len(data) < FEWEST:
-            raise UserError(f"group {group} has {len(data)} samples: at least {FEWEST} are needed")
+        enough(f"group {group}", len(data))
         if data.shape != each[0].shape:
             first, other = (f"{g} has samples of shape {d.shape}" for g, d in ((groups[0], each[0]), (group, data)))
             raise UserError(f"groups must have one shape: {first}, {other}")
@@ -230,8 +228,12 @@ def _digest(*words: str) -> str:
 
 
 def labels_of(data: Data, rows: Tensor) -> dict[Factor, Tensor]:
-    """Each factor's values at rows, NaN where a row's group does not have it."""
+    """Each factor's values at rows, NaN where a row's group does not have it; and of several targets, which one a row is of."""
     found: dict[Factor, Tensor] = {}
+    targets = tuple(group for group in data.groups if group != BACKGROUND)
+    if data.group is not None and len(data.groups) > len(targets) > 1:
+        which = torch.tensor([targets.index(group) if group in targets else torch.nan for group in data.groups])
+        found[Factor("target", len(targets), "category", targets)] = which.double()[data.group.cpu()]
     whole = {"": data} if data.values is not None else data.members
     for group, member in whole.items():
         here = data.rows_of(group) if group else torch.arange(len(data))

@@ -44,8 +44,11 @@ def _given(name: str, text: str, known: Mapping[str, catalog.Option]) -> dict[st
         key, equals, value = (word.strip() for word in part.partition("="))
         if key not in known:
             raise unknown(f"option of {name}", key, known)
-        if not equals:
-            raise UserError(f"{name}:{key}: give the option a value, as in {name}:{key}={known[key].default}")
+        if key in given:
+            raise UserError(f"{name}: {key} is given twice, {spelled(given[key])} and {value}: give it once")
+        if not (value if key in GROUPING else equals):
+            example = known[key].default if key not in GROUPING else "COLUMN" if key == "group" else "VALUE"
+            raise UserError(f"{name}:{key}: give the option a value, as in {name}:{key}={example}")
         given[key] = _typed(name, known[key], value if known[key].annotation == "str" else _literal(value))
     return given
 

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from unbraid import catalog
+from unbraid.distinctions import telling_options
 from unbraid.errors import UserError
 from unbraid.runs import IDENTITY, Run
 
@@ -39,16 +40,13 @@ def titles(groups: Sequence[Run]) -> list[str]:
     """A name for each group: its method, and whatever else the groups do not share."""
     if not groups:
         raise UserError("no runs given: at least one run folder is needed")
-    told = []
-    for run in groups:
-        shared = {key: run.config.get(key) for key in IDENTITY if key not in ("method", "options", "source")}
-        told.append(shared | (run.config.get("options") or {}))
-    keys = dict.fromkeys(key for one in told for key in one)
-    varied = [key for key in keys if len({str(one.get(key)) for one in told}) > 1]
-    names = [
-        " ".join([str(run.config["method"]), *(f"{key}={one[key]}" for key in varied if one.get(key) is not None)])
-        for run, one in zip(groups, told, strict=True)
-    ]
+    configs = [run.config for run in groups]
+    shared = [key for key in IDENTITY if key not in ("method", "options", "source")]
+    varied = [key for key in shared if len({str(config.get(key)) for config in configs}) > 1]
+    names = []
+    for config, options in zip(configs, telling_options(configs), strict=True):
+        told = {key: config.get(key) for key in varied} | options
+        names.append(" ".join([str(config["method"]), *(f"{k}={v}" for k, v in told.items() if v is not None)]))
     count = Counter(names)
     names = [f"{n} ({run.path.name})" if count[n] > 1 else n for n, run in zip(names, groups, strict=True)]
     if len(set(names)) < len(names):

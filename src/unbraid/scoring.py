@@ -22,6 +22,11 @@ def scores_of(
     """Every metric of codes and factors on a user's own files, one after another, those that take long last."""
     known = [name for name in catalog.names("metrics") if not wanting(name, ("codes", "factors"))]
     for name in metrics or []:
+        if name in catalog.names("metrics") and name not in known:
+            lacking = ", ".join(wanting(name, ("codes", "factors")))
+            raise UserError(
+                f"{name} needs more than codes and factors ({lacking}), which a trained run has: unbraid evaluate RUN"
+            )
         if name not in known:
             raise unknown("metric", name, known)
     array = read_codes(str(codes))

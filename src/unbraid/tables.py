@@ -21,6 +21,16 @@ SUFFIXES = (".npy", ".npz", ".csv", ".h5ad")
 SAMPLE_KEYS = ("x", "images", "imgs", "data", "X")
 FACTOR_MARK = "factor:"
 MANY = 1000
+MISSING = (
+    "",
+    "NA",
+    "N/A",
+    "#N/A",
+    "<NA>",
+    "NaN",
+    "nan",
+    "NaT",
+)  # as spreadsheets, R and pandas write what is not known
 
 
 @dataclass(frozen=True)
@@ -141,7 +151,7 @@ def columns_of(path: str, values: NDArray[Any], names: Sequence[str] = (), kinds
     wanted = list(kinds) or [""] * count
     _one_each(path, names, wanted)
     if values.dtype.kind == "f":
-        finite(path, values)
+        finite(f"{path}: {', '.join(names)}", values)
     coded = [_coded(path, name, values[:, i], wanted[i]) for i, name in enumerate(names)]
     # 64 bits: seconds since 1970 or distances in metres, cut to float32, would all be the same.
     real = any(kind == "continuous" for _, kind, _ in coded)
@@ -285,33 +295,48 @@ def csv_rows(path: str, file: Path) -> tuple[list[str], list[list[str]]]:
 
 def _numbers(path: str, name: str, cells: NDArray[np.str_], places: Sequence[str]) -> NDArray[np.float64]:
     try:
-        return cells.astype(np.float64)
+        numbers = cells.astype(np.float64)
     except ValueError as error:
-        row = next(i for i, cell in enumerate(cells) if not _is_number(cell))
-        raise _wrong_cell(path, name, cells[row], places[row]) from error
+        strays = [i for i, cell in enumerate(cells) if not _is_number(cell) and cell not in MISSING]
+        hint = ""
+        if 2 * len(strays) > len(cells):
+            hint = f": leave out a column of words, head it factor:{name}, or make groups of it: {path}:group={name}"
+        row = strays[0] if hint else next(i for i, cell in enumerate(cells) if not _is_number(cell))
+        raise _wrong_cell(path, name, cells[row], places[row], hint) from error
+    unknown = np.flatnonzero(~np.isfinite(numbers))
+    if len(unknown):
+        raise _wrong_cell(
+            path,
+            name,
+            cells[unknown[0]],
+            places[unknown[0]],
+            f", and {len(unknown)} cells like it" * (len(unknown) > 1),
+        )
+    return numbers
 
 
 def _numbers_or_words(
     path: str, name: str, cells: NDArray[np.str_], kind: str, places: Sequence[str]
 ) -> NDArray[np.float64] | NDArray[np.str_]:
     """A factor from text: numbers if all cells are; words if they are said to be categories, or half of them are words."""
+    where = places or ["one row"] * len(cells)
+    unknown = [i for i, cell in enumerate(cells) if cell in (MISSING[:1] if kind == "category" else MISSING)]
+    if unknown:
+        rows = f" ({len(unknown)} of {len(cells)} rows are so)" if len(unknown) > 1 else ""
+        hint = f"{rows}: drop such rows" + (f", or head the column factor:{name}:category" if cells[unknown[0]] else "")
+        raise _wrong_cell(path, name, cells[unknown[0]], where[unknown[0]], hint)
     strays = [i for i, cell in enumerate(cells) if not _is_number(cell)]
     if not strays:
         return cells.astype(np.float64)
-    empty = [i for i in strays if not cells[i]]
-    if empty or not (kind == "category" or 2 * len(strays) >= len(cells)):
-        row = (empty or strays)[0]
-        hint = (
-            "" if empty or kind else f", as most of the column is: mend it, or head the column factor:{name}:category"
-        )
-        raise _wrong_cell(path, name, cells[row], places[row] if places else "one row", hint)
+    if not (kind == "category" or 2 * len(strays) >= len(cells)):
+        hint = "" if kind else f", as most of the column is: mend it, or head the column factor:{name}:category"
+        raise _wrong_cell(path, name, cells[strays[0]], where[strays[0]], hint)
     return cells
 
 
 def _wrong_cell(path: str, name: str, cell: str, place: str, hint: str = "") -> UserError:
-    return UserError(
-        f"{path}: {place}, column {name}: {f'{str(cell)!r} is not a number' if cell else 'is empty'}{hint}"
-    )
+    said = "is empty" if not cell else f"is missing ({cell})" if cell in MISSING else f"{str(cell)!r} is not a number"
+    return UserError(f"{path}: {place}, column {name}: {said}{hint}")
 
 
 def _is_number(cell: str) -> bool:

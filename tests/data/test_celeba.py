@@ -51,6 +51,15 @@ def test_accessories_are_exclusive_and_pictures_are_their_middles(folder):
     assert open_data(f"{data.name},seed=1").fingerprint != data.fingerprint
 
 
+@pytest.mark.parametrize("pictures", ["img_align_celeba", "Img/img_align_celeba"])
+def test_as_it_is_unpacked(pictures, folder):
+    before = open_data(NAME).fingerprint
+    for old, new in (("img_align_celeba", pictures), ("list_attr_celeba.txt", "Anno/list_attr_celeba.txt")):
+        (folder / new).parent.mkdir(exist_ok=True)
+        (folder / old).rename(folder / new)
+    assert open_data(NAME).fingerprint == before
+
+
 def test_fewer_than_asked_for_are_said():
     data = open_data("celeba:crop=8")
     assert len(data) == 96 and data.notes[0] == "CelebA here has only 32 faces with hat, not 5000"

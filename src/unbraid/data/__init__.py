@@ -24,7 +24,6 @@ Tables of raw counts have one more (counts.py), alone or before groups are made:
 
 from __future__ import annotations
 
-import ast
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -40,6 +39,7 @@ from unbraid.factors import Factor
 
 Part = Literal["train", "validation", "test"]
 SHARES: dict[str, tuple[float, float]] = {"train": (0.0, 0.8), "validation": (0.8, 0.9), "test": (0.9, 1.0)}
+FEWEST = 10  # samples of data, and of a group: of fewer, a part of the split would be empty
 
 
 class Source(Protocol):
@@ -166,7 +166,7 @@ def named(name: str, options: Mapping[str, Any]) -> str:
     said = [
         f"{option.name}={spelled(options[option.name])}"
         for option in catalog.entry("data", name).options
-        if option.name in options and not _is_default(option, options[option.name])
+        if option.name in options and not catalog.is_default(option, options[option.name])
     ]
     return f"{name}:{','.join(said)}" if said else name
 
@@ -176,6 +176,12 @@ def whole(options: Mapping[str, int], least: int = 1) -> None:
     for name, value in options.items():
         if isinstance(value, bool) or not isinstance(value, int) or value < least:
             raise UserError(f"{name}={spelled(value)}: must be a whole number of at least {least}")
+
+
+def enough(name: str, samples: int) -> None:
+    """Refuse fewer samples than can be split."""
+    if samples < FEWEST:
+        raise UserError(f"{name} has {samples} sample{'' if samples == 1 else 's'}: at least {FEWEST} are needed")
 
 
 def open_data(what: Any) -> Data:
@@ -212,12 +218,3 @@ def drawn_fingerprint(data: Data) -> str:
 def spelled(value: Any) -> str:
     """An option's value as a name has it."""
     return str(value).lower() if isinstance(value, bool) or value is None else str(value)
-
-
-def _is_default(option: catalog.Option, value: Any) -> bool:
-    if option.default is None:
-        return False
-    try:
-        return bool(ast.literal_eval(option.default) == value)
-    except ValueError:
-        return False

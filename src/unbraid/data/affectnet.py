@@ -7,11 +7,11 @@ from pathlib import Path
 
 import numpy as np
 
-from unbraid.data import Data, named, whole
+from unbraid.data import FEWEST, Data, named, whole
 from unbraid.data.linear_square import generator
 from unbraid.errors import UserError
 from unbraid.factors import Factor
-from unbraid.groups import FEWEST, join
+from unbraid.groups import join
 from unbraid.own_folders import folder_with
 from unbraid.photographs import Shot, photographs
 

@@ -7,15 +7,19 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from unbraid.data import Data, named, whole
+from unbraid.data import FEWEST, Data, named, whole
 from unbraid.data.linear_square import generator
 from unbraid.errors import UserError
 from unbraid.factors import Factor
-from unbraid.groups import FEWEST, join
+from unbraid.groups import join
 from unbraid.own_folders import folder_with
 from unbraid.photographs import Shot, photographs
 
-LAYOUTS = (("img_align_celeba", "list_attr_celeba.txt"), ("img_align_celeba", "Anno/list_attr_celeba.txt"))
+LAYOUTS = (
+    ("img_align_celeba", "list_attr_celeba.txt"),
+    ("img_align_celeba", "Anno/list_attr_celeba.txt"),
+    ("Img/img_align_celeba", "Anno/list_attr_celeba.txt"),
+)
 HAT, GLASSES = "Wearing_Hat", "Eyeglasses"
 SIDE = 64
 

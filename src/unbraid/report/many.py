@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from unbraid.distinctions import telling_options
 from unbraid.report.advice import RANK, advise
 from unbraid.report.bars import strip
 from unbraid.report.curves import distance_figures, term_figures
@@ -91,7 +92,9 @@ def compare_sections(groups: Sequence[Group]) -> list[Section]:
 
 def labels_of(groups: Sequence[Group]) -> list[str]:
     """What tells the configurations apart, in words."""
-    flats = [{k: plain(v) for k, v in flat(group[0].config) if k != "seed"} for group in groups]
+    configs = [group[0].config for group in groups]
+    told = [c | {"options": options} for c, options in zip(configs, telling_options(configs), strict=True)]
+    flats = [{k: plain(v) for k, v in flat(config) if k != "seed"} for config in told]
     keys = [key for key in dict.fromkeys(k for one in flats for k in one) if len({one.get(key) for one in flats}) > 1]
     labels = []
     for one in flats:

@@ -84,7 +84,7 @@ def needs_background(name: str, groups: Sequence[str] = ()) -> UserError:
     """What to type where a background is missing."""
     there = f" (the groups here are {', '.join(groups)})" if groups else ""
     return UserError(
-        f"{name} needs a background: give it as --target A --background B, "
+        f"{name} needs a background: give it as --target A --background B, in Python {{'target': a, 'background': b}}, "
         f"or name a column: data:group=COLUMN,background=VALUE{there}"
     )
 
