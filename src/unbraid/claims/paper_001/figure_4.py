@@ -9,7 +9,7 @@ from sklearn.neighbors import NearestNeighbors
 
 from unbraid.block_maps import block_maps
 from unbraid.claims import Bench, Cell, Outcome, above
-from unbraid.claims.paper_001._setting import METHODS, OURS, job, reduced
+from unbraid.claims.paper_001._setting import METHODS, OURS, reduced, row
 from unbraid.claims.paper_002._setting import budget
 from unbraid.encoding import at_hand, scored_rows
 from unbraid.report.blocks import dots
@@ -22,7 +22,7 @@ DIGITS, GRASS = "digits", "grass"
 
 def run(bench: Bench) -> Outcome:
     """The runs of Table 1, L-MNIST; a picture of the first seed's map, and in numbers of all seeds what is to be seen in it."""
-    jobs = {method: job(bench, method, "L-MNIST") for method in METHODS}
+    jobs = {method: row(bench, method, "L-MNIST") for method in METHODS}
     runs = bench.train(jobs)
     maps = {method: [mapped(member) for member in found.members] for method, found in runs.items()}
     alike = {method: [neighbours(each) for each in found] for method, found in maps.items()}

@@ -10,7 +10,7 @@ from torch import Tensor
 
 from unbraid.blocks import speaking
 from unbraid.claims import Bench, Cell, Outcome, above, below
-from unbraid.claims.paper_001._setting import METHODS, OURS, beneath, colours, correlation, job, reduced, shown
+from unbraid.claims.paper_001._setting import METHODS, OURS, beneath, colours, correlation, reduced, row, shown
 from unbraid.claims.paper_002._setting import budget
 from unbraid.report.pictures import grid_png
 
@@ -22,7 +22,7 @@ DIGIT, GRASS = "digit", "grass"
 
 def run(bench: Bench) -> Outcome:
     """The runs of Table 1, L-MNIST. Digit and grass of every target are known, so that each can be looked for in what was decoded."""
-    jobs = {method: job(bench, method, "L-MNIST") for method in METHODS}
+    jobs = {method: row(bench, method, "L-MNIST") for method in METHODS}
     runs = bench.train(jobs)
     found = {method: [seen(member) for member in each.members] for method, each in runs.items()}
     figures = [drawn(bench, method, each.members[0]) for method, each in runs.items()]

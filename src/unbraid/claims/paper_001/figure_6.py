@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from unbraid.claims import Bench, Cell, Outcome, above, below, values
-from unbraid.claims.paper_001._setting import METHODS, job, reduced
+from unbraid.claims.paper_001._setting import METHODS, reduced, row
 from unbraid.claims.paper_002._setting import budget
 from unbraid.report.charts import Mark, Series, line_chart, standalone
 
@@ -20,8 +20,8 @@ CLUSTERS = {"salient": "clustering_accuracy", "common": "common_clustering"}
 
 def run(bench: Bench) -> Outcome:
     """The runs of Table 1, L-MNIST, and Eq. 8 with other lambda_z; Eq. 7 is Eq. 8 with none."""
-    jobs = {method: job(bench, method, "L-MNIST") for method in METHODS}
-    swept = {weight: job(bench, "Eq. 8", "L-MNIST", lambda_z=weight) for weight in LAMBDAS} | {0.0: jobs["Eq. 7"]}
+    jobs = {method: row(bench, method, "L-MNIST") for method in METHODS}
+    swept = {weight: row(bench, "Eq. 8", "L-MNIST", lambda_z=weight) for weight in LAMBDAS} | {0.0: jobs["Eq. 7"]}
     runs = bench.train(jobs)
     over = bench.train({str(weight): told for weight, told in swept.items()}, metrics=(*CLUSTERS.values(), "common_w2"))
     curves = {method: [distances(member) for member in runs[method].members] for method in METHODS}

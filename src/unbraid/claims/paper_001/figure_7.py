@@ -9,7 +9,7 @@ import torch
 from unbraid.block_pictures import block_pictures
 from unbraid.blocks import heard, speaking
 from unbraid.claims import Bench, Cell, Outcome
-from unbraid.claims.paper_001._setting import KINDS, job, reduced, shown
+from unbraid.claims.paper_001._setting import KINDS, reduced, row, shown
 from unbraid.claims.paper_002._setting import budget
 from unbraid.encoding import at_hand
 from unbraid.report.pictures import grid_png
@@ -21,7 +21,7 @@ GROUPS = ("background", "target")
 
 def run(bench: Bench) -> Outcome:
     """The runs of Table 1, on both kinds of digits."""
-    jobs = {kind: job(bench, "Eq. 8", kind) for kind in KINDS}
+    jobs = {kind: row(bench, "Eq. 8", kind) for kind in KINDS}
     runs = bench.train(jobs)
     share = {
         (kind, group): [explained(member, group) for member in runs[kind].members] for kind in KINDS for group in GROUPS

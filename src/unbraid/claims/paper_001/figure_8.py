@@ -8,7 +8,7 @@ import torch
 
 from unbraid.block_pictures import block_pictures
 from unbraid.claims import Bench, Cell, Outcome, above
-from unbraid.claims.paper_001._setting import beneath, colours, correlation, job, reduced, shown
+from unbraid.claims.paper_001._setting import beneath, colours, correlation, reduced, row, shown
 from unbraid.claims.paper_002._setting import budget
 from unbraid.encoding import at_hand
 from unbraid.report.pictures import grid_png
@@ -22,7 +22,7 @@ FIRST, SECOND, GRASS = "the first digit", "the second digit", "the first one's g
 
 def run(bench: Bench) -> Outcome:
     """The runs of Table 1, L-MNIST; the picture is a plane of salient codes, the numbers are of its diagonal."""
-    jobs = {"Eq. 8": job(bench, "Eq. 8", "L-MNIST")}
+    jobs = {"Eq. 8": row(bench, "Eq. 8", "L-MNIST")}
     members = bench.train(jobs)["Eq. 8"].members
     found = [diagonal(member) for member in members]
     on_way = {(what, way): [one[what, way] for one in found] for way in WAY for what in (FIRST, SECOND, GRASS)}
