@@ -324,6 +324,14 @@ def test_mistakes_in_python_are_one_line(data, answer, tmp_path):
     assert "\n" not in str(caught.value) and not list(tmp_path.iterdir())
 
 
+def test_a_method_has_flags_of_its_own(files, out, monkeypatch, capsys):
+    monkeypatch.chdir(files)
+    flags = ["--linear-tc", "--joint-code", "false", "--out", str(out)]
+    assert main(["train", "cvae", *f"{PAIR} b.npy".split(), *flags, *TINY]) == 0
+    options = unbraid.load_run(capsys.readouterr().out.strip()).config["options"]
+    assert options["linear_tc"] is True and options["joint_code"] is False
+
+
 def test_data_frames_are_arrays():
     frames = {"target": pandas.DataFrame(A), "background": pandas.DataFrame(B, columns=list("abcd"))}
     data = open_data(frames)

@@ -22,7 +22,7 @@ def sort(words: list[str], flags: set[str]) -> tuple[list[str], list[tuple[str, 
             named.append(word)
             continue
         name, equals, value = word.partition("=")
-        if name.removeprefix("--") in flags and not equals:
+        if name.removeprefix("--").replace("-", "_") in flags and not equals:
             alone = not left or left[0].lower() not in ("true", "false")
             said.append((name, "true" if alone else left.pop(0)))
         else:

@@ -20,7 +20,8 @@ from unbraid.spelling import from_options
 def train(words: list[str], examples: str) -> int:
     """`unbraid train METHOD DATA --option value …`: options of the training and of the method alike."""
     shared = [o for o in catalog.function_options("training", "train") if o.name not in ("method", "data", "options")]
-    named, said = sort(words, {o.name for o in shared if o.default == "False"})
+    likely = catalog.method_options(words[0]) if words and not words[0].startswith("-") else []
+    named, said = sort(words, {o.name for o in [*shared, *likely] if o.default == "False"})
     said, several = groups(said)
     own = catalog.method_options(named[0]) if named else []
     if not words or any(w in ("-h", "--help") for w in words):

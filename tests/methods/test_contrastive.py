@@ -296,5 +296,6 @@ def test_the_network_of_faces_goes_on_as_that_of_grassy_digits():
     assert [m.out_channels for m in downs] == [8, 8, 16, 16, 32, 32, 64] and sum(m.stride[0] == 2 for m in downs) == 4
     assert sum(isinstance(m, nn.ConvTranspose2d) for m in decoder.modules()) == 7
     assert [m.in_features for m in encoder.modules() if isinstance(m, nn.Linear)] == [64 * 6 * 6]
-    with pytest.raises(UserError, match="grassy:layers=1: must be a whole number from 2 to 12"):
-        open_net("grassy:layers=1", (3, 28, 28), "unit").build(4, 8)
+    for wrong, right in (("layers=1", "from 2 to 12"), ("layers=x", "from 2 to 12"), ("first=x", "of at least 1")):
+        with pytest.raises(UserError, match=f"grassy:{wrong}: must be a whole number {right}"):
+            open_net(f"grassy:{wrong}", (3, 28, 28), "unit").build(4, 8)

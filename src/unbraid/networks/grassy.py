@@ -25,13 +25,13 @@ def grassy(shape: tuple[int, ...], latents: int, first: int = 32, layers: int = 
         first: channels of the first convolution, which the others are multiples of.
         layers: of the encoder, its one FC included; the paper has 6 for grassy digits and 8 for faces.
     """
-    if isinstance(layers, bool) or not isinstance(layers, int) or not 2 <= layers <= MOST:
+    if type(layers) is not int or not 2 <= layers <= MOST:
         raise UserError(f"net grassy:layers={layers}: must be a whole number from 2 to {MOST}")
     if len(shape) != 3:
         raise UserError(f"net grassy needs images (channels, height, width), the data have shape {shape}: use net mlp")
     channels, height, width = shape
-    if first < 1:
-        raise UserError(f"first={first}: a convolution has at least one channel")
+    if type(first) is not int or first < 1:
+        raise UserError(f"net grassy:first={first}: must be a whole number of at least 1")
     widths, strides = [first * 2 ** (i // 2) for i in range(layers - 1)], [2 - i % 2 for i in range(layers - 1)]
     rows, columns = (ceil(size / prod(strides)) for size in (height, width))
     encoder: list[nn.Module] = []
