@@ -9,7 +9,7 @@ from unbraid.data import open_data
 from unbraid.errors import UserError
 
 HEADER = "subDirectory_filePath,face_x,face_y,face_width,face_height,facial_landmarks,expression,valence,arousal"
-FACES = 11 * 12  # of each of eight expressions, and of none, uncertain and no face
+FACES = 11 * 24  # of each of eight expressions, and of none, uncertain and no face
 
 
 def small(folder, monkeypatch):
@@ -24,7 +24,7 @@ def small(folder, monkeypatch):
         Image.fromarray(pixels).save(place / "Manually_Annotated_Images" / "103" / f"{i}.png")
         lines.append(f"103/{i}.png,{i % 3},1,10,9,1.5;2;3;4,{i % 11},0.1,-0.2")
     (place / "training.csv").write_text("\n".join(lines))
-    return "affectnet:per_class=12,background=12"
+    return "affectnet:per_class=24,background=24"
 
 
 @pytest.fixture
@@ -35,17 +35,17 @@ def name(tmp_path, monkeypatch):
 def test_expressions_against_neutral_faces_in_their_boxes(name, tmp_path):
     data = open_data(name)
     target, behind = data.member("target"), data.member("background")
-    assert data.shape == (3, 96, 96) and target.values[:, 0].bincount().tolist() == [12] * 7
+    assert data.shape == (3, 96, 96) and target.values[:, 0].bincount().tolist() == [24] * 7
     assert target.factors[0].labels[0] == "happy" and target.factors[0].labels[6] == "contempt"
     boxes = {}
     for i in range(FACES):
         picture = Image.open(tmp_path / "AffectNet" / "Manually_Annotated_Images" / "103" / f"{i}.png")
         box = (i % 3, 1, i % 3 + 10, 10)
         boxes[np.asarray(picture.resize((96, 96), Image.Resampling.BILINEAR, box)).tobytes()] = i % 11
-    for member, kinds in ((target, (target.values[:, 0] + 1).tolist()), (behind, [0] * 12)):
+    for member, kinds in ((target, (target.values[:, 0] + 1).tolist()), (behind, [0] * 24)):
         x = (member.draw(torch.arange(len(member))) * 255).round().byte().movedim(1, -1).numpy()
         assert [boxes[each.tobytes()] for each in x] == kinds
-    assert "only 12 contempt faces, not 5000" in " ".join(open_data("affectnet").notes)
+    assert "only 24 contempt faces, not 5000" in " ".join(open_data("affectnet").notes)
     lists = tmp_path / "AffectNet" / "Manually_Annotated_file_lists"
     lists.mkdir()
     (tmp_path / "AffectNet" / "training.csv").rename(lists / "training.csv")

@@ -8,8 +8,8 @@ from PIL import Image
 from unbraid.data import open_data
 from unbraid.errors import UserError
 
-FACES = 128  # a quarter of each: neither, hat, glasses, both
-NAME = "celeba:per_class=32,background=32,crop=8"
+FACES = 256  # a quarter of each: neither, hat, glasses, both
+NAME = "celeba:per_class=64,background=64,crop=8"
 HEADER = "5_o_Clock_Shadow Eyeglasses Male Wearing_Hat"
 
 
@@ -38,13 +38,13 @@ def folder(tmp_path, monkeypatch):
 def test_accessories_are_exclusive_and_pictures_are_their_middles(folder):
     data = open_data(NAME)
     target, behind = data.member("target"), data.member("background")
-    assert data.shape == (3, 64, 64) and target.values[:, 0].tolist() == [0] * 32 + [1] * 32
+    assert data.shape == (3, 64, 64) and target.values[:, 0].tolist() == [0] * 64 + [1] * 64
     assert target.factors[0].labels == ("hat", "glasses") and not behind.factors and not data.notes
     middles = {}
     for i in range(FACES):
         picture = Image.open(folder / "img_align_celeba" / f"{i + 1:06}.png")
         middles[np.asarray(picture.resize((64, 64), Image.Resampling.BILINEAR, (1, 2, 9, 10))).tobytes()] = i % 4
-    for member, kinds in ((target, [1] * 32 + [2] * 32), (behind, [0] * 32)):
+    for member, kinds in ((target, [1] * 64 + [2] * 64), (behind, [0] * 64)):
         x = (member.draw(torch.arange(len(member))) * 255).round().byte().movedim(1, -1).numpy()
         assert [middles[each.tobytes()] for each in x] == kinds
     assert open_data(f"{data.name},folder=CelebA").fingerprint == data.fingerprint
@@ -62,7 +62,7 @@ def test_as_it_is_unpacked(pictures, folder):
 
 def test_fewer_than_asked_for_are_said():
     data = open_data("celeba:crop=8")
-    assert len(data) == 96 and data.notes[0] == "CelebA here has only 32 faces with hat, not 5000"
+    assert len(data) == 192 and data.notes[0] == "CelebA here has only 64 faces with hat, not 5000"
 
 
 @pytest.mark.parametrize(

@@ -40,7 +40,7 @@ def salient_classification(
     hidden: int = 0,
     seed: int = 0,
 ) -> Score:
-    """Of the block `salient`, or of all of the code if no blocks are given; mean over labels that targets alone have.
+    """Of the block `salient`, or of all of a code that has no blocks, as of a plain VAE; mean over labels that targets alone have.
 
     Arguments:
         codes: array (rows, latents), usually posterior means.
@@ -52,7 +52,8 @@ def salient_classification(
         seed: which two thirds are fitted.
     """
     array = table(codes, "codes")
-    part = block(array, blocks, "salient")
+    undivided = group is not None and blocks is not None and len(blocks) == 1
+    part = array if undivided else block(array, blocks, "salient")
     if hidden < 0:
         raise UserError(f"hidden={hidden}: a number of units, or 0 for none")
     wanted = salient_classes(labels, group, groups, len(array))
