@@ -53,8 +53,8 @@ def table(
 
 
 NOTES = [
-    "The paper prints neither widths nor lambda_s (10 here), nor the variance of its likelihood: beta is 1 against |x - g|², which is "
-    "its beta of 2 at a variance of 1/4. Reconstruction is of the decoder's plain output instead of its sigmoid.",
+    "The paper prints neither widths nor lambda_s (10 here), nor the variance of its likelihood: beta is 2 against |x - g|², as the "
+    "reference code of cVAE has it. Reconstruction is of the decoder's plain output instead of its sigmoid.",
     f"The paper prints no spread; within {POINTS:g} points of accuracy, {SHARE:.0%} of W2 and {SILHOUETTE:g} of silhouette (with the "
     "clusters found) counts as reproduced. Accuracy is of clusters matched to classes after the fact, so that chance is above one over "
     "their number.",
