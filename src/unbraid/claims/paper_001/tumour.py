@@ -25,6 +25,7 @@ from unbraid.data import open_data
 
 FILE = "omics/microarray/Prostate-GE.mat"
 NORMAL, TUMOUR = 1, 2
+OPTIONS = {"Eq. 8": {"lambda_z": 30.0}}  # at 1 the squared error of 1,000 columns outweighs it
 KEPT = 1000  # columns that vary most in the training part
 ANSWER, LEAK, MIXED, TELLS, SAME = (
     "tissue from salient %",
@@ -47,7 +48,7 @@ def run(bench: Bench) -> Outcome:
         "probe_every": bench.pick(3, 500, 500),
     }
     jobs = {
-        f"{label} {number}": job(label, groups, **training, seeds=[number])
+        f"{label} {number}": job(label, groups, **training, **OPTIONS.get(label, {}), seeds=[number])
         for number, (groups, *_) in enumerate(splits)
         for label in TRAINED
     }  # fmt: skip
@@ -144,6 +145,9 @@ def judged(found: dict[str, dict[str, list[float]]]) -> dict[str, bool | None]:
             f"Eq. 8 against {label}: salient codes tell more samples": above(ours[ANSWER], theirs[ANSWER]),
             f"Eq. 8 against {label}: common codes tell fewer": below(ours[LEAK], theirs[LEAK]),
             f"Eq. 8 against {label}: neighbours in common are mixed better": above(ours[MIXED], theirs[MIXED]),
+            f"Eq. 8 against {label}: what salient changes is nearer to what differs in held-out samples": above(
+                ours[SAME], theirs[SAME]
+            ),
             f"Eq. 8 against {label}: common codes tell more of what varies within groups": above(
                 ours[TELLS], theirs[TELLS]
             ),
@@ -157,7 +161,10 @@ def notes(splits: list[Split]) -> list[str]:
     return [
         f"Nobody has published these numbers. Singh et al.'s prostate samples (2002), 52 tumours and 50 normal, as filtered to 5,966 genes, "
         f"without their names; of each split {len(known.x)} samples are trained on and the {len(asked.x)} others judged. The {KEPT:,} columns that "
-        "vary most in the training part, each brought to mean 0 and variance 1 there; linear networks, for there are fewer samples than columns.",
+        "vary most in the training part, each brought to mean 0 and variance 1 there; linear networks, for there are fewer samples than columns. lambda_z of Eq. 8 is 30, chosen among 1, 30 and 100 "
+        "on four other splits of the same samples; at 1 its common codes told the tissue of 83 % in these ten.",
         "Probes are fitted to codes of the training part and judged on held-out samples. PCA, cPCA and the VAE are read as in "
-        "001/interferon, in the way that favours them most. Splits share samples: their spread is not that of new patients.",
+        "001/interferon, in the way that favours them most. The four axes of PCA that tell the tissue best are large ones: they tell it a little better "
+        "than any salient code, and take most of what varies within either tissue away from the common code. Common codes of Eq. 8, which must be alike "
+        "in both tissues, lose about a tenth of that variation; codes that still tell the tissue (VAE, cPCA) need not. Splits share samples: their spread is not that of new patients.",
     ]
