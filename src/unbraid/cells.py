@@ -16,8 +16,8 @@ SPARSE = ("data", "indices", "indptr", "shape")
 Known = dict[str, NDArray[Any]]
 
 
-def read_h5ad(path: str, file: Path) -> tuple[NDArray[Any], Known]:
-    """X, dense or sparse, and the columns of obs, which lie in groups (since AnnData 0.7) or in one compound table."""
+def read_h5ad(path: str, file: Path) -> tuple[NDArray[Any], Known, tuple[str, ...]]:
+    """X, dense or sparse; the columns of obs, which lie in groups (since AnnData 0.7) or in one compound table; names of var."""
     try:
         import h5py
     except ImportError as error:
@@ -28,7 +28,7 @@ def read_h5ad(path: str, file: Path) -> tuple[NDArray[Any], Known]:
             if lacking:
                 raise UserError(f"{path} has no {' and no '.join(lacking)}: is it an AnnData file?")
             samples = _matrix(path, opened["X"])
-            return samples, distinct(_columns(opened))
+            return samples, distinct(_columns(opened)), _names(opened.get("var"))
     except (OSError, KeyError, RuntimeError) as error:
         raise UserError(f"{path} is damaged or not an .h5ad file: {error}") from error
 
@@ -84,6 +84,17 @@ def _matrix(path: str, x: Any) -> NDArray[Any]:
     kind = _word(about.get("encoding-type", about.get("h5sparse_format", "csr"))).removesuffix("_matrix")
     shape = about["shape"] if "shape" in about else about["h5sparse_shape"]
     return dense(path, [x[key][()] for key in SPARSE[:3]], shape, kind)
+
+
+def _names(var: Any) -> tuple[str, ...]:
+    """The index of var: what the columns of X are called."""
+    if var is None:
+        return ()
+    compound = not hasattr(var, "keys")
+    index = var.dtype.names[0] if compound else _word(var.attrs.get("_index", "_index"))
+    if not compound and index not in var:
+        return ()
+    return tuple(map(_word, var[index][()].tolist()))
 
 
 def _columns(file: Any) -> Known:

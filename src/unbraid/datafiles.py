@@ -45,7 +45,7 @@ def open_path(path: str, column: str = "") -> Data:
     table = read_table(path, column=column)
     if table.samples is None:
         raise UserError(f"{path} has only factor columns, no samples")
-    return from_array(path, table.samples, table.columns)
+    return from_array(path, table.samples, table.columns, table.features)
 
 
 def open_object(what: Any) -> Data:
@@ -64,7 +64,9 @@ def open_object(what: Any) -> Data:
     )
 
 
-def from_array(name: str, samples: NDArray[Any], columns: Columns | None = None) -> Data:
+def from_array(
+    name: str, samples: NDArray[Any], columns: Columns | None = None, features: tuple[str, ...] = ()
+) -> Data:
     """Data from samples in any usual layout: bytes stay bytes, other numbers become float32."""
     if samples.ndim:
         enough(name, len(samples))
@@ -87,6 +89,7 @@ def from_array(name: str, samples: NDArray[Any], columns: Columns | None = None)
         values=None if columns is None else torch.from_numpy(columns.values),
         notes=notes,
         fingerprint=digest.hexdigest(),
+        features=features,
     )
 
 

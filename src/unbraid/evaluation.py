@@ -22,6 +22,7 @@ from unbraid.encoding import FEWEST, arrays, at_hand, scored_rows, with_factors
 from unbraid.errors import Notice, UserError, unknown
 from unbraid.metrics import Score
 from unbraid.runs import Run
+from unbraid.salient_change import keep_change
 
 SAMPLES = 10_000
 SHOWN = 8  # reconstructions, latents and steps of a traversal
@@ -72,6 +73,7 @@ def _evaluate(run: Run, data: Data, wanted: list[str], samples: int) -> None:
     kinds = known.get("kinds", ())
     stored = arrays(given, rows, kinds)
     storage.write(run.path / "codes.npz", lambda part: _save(part, stored))
+    keep_change(run.path, run.method, data, rows, given["mean"])
     if len(data.shape) == 3:
         stored_pictures = _pictures(run, data, rows, given)
         storage.write(run.path / "pictures.npz", lambda part: _save(part, stored_pictures))

@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Any
 
 import torch
@@ -110,6 +111,7 @@ def join(members: Mapping[str, Data], name: str | None = None) -> Data:
         chosen=_parts(each, starts),
         groups=groups,
         group=torch.arange(len(each)).repeat_interleave(sizes),
+        features=next((data.features for data in each if data.features), ()),
         # Drawn through the whole, so that samples that were copied into it need not be kept twice.
         members={
             group: replace(data, source=Picked(source, torch.arange(start, start + len(data))), _parts={})
@@ -192,6 +194,13 @@ def _check(groups: Sequence[str], each: Sequence[Data]) -> None:
         if data.shape != each[0].shape:
             first, other = (f"{g} has samples of shape {d.shape}" for g, d in ((groups[0], each[0]), (group, data)))
             raise UserError(f"groups must have one shape: {first}, {other}")
+        known = [(g, d.features) for g, d in zip(groups, each, strict=True) if d.features]
+        for (one, ours), (other, theirs) in pairwise(known):
+            if ours != theirs:
+                at = next(i for i, (a, b) in enumerate(zip(ours, theirs, strict=True)) if a != b)
+                raise UserError(
+                    f"groups must have the same columns in the same order: column {at + 1} is {ours[at]} in {one}, {theirs[at]} in {other}"
+                )
 
 
 def _chain(each: Sequence[Data]) -> Source:

@@ -34,7 +34,12 @@ def open_name(text: str) -> Data:
 
 def _shared() -> dict[str, catalog.Option]:
     """The options of every data set."""
-    functions = (("dependence", "dependent"), ("groups", "grouped"), ("counts", "normalised"))
+    functions = (
+        ("dependence", "dependent"),
+        ("groups", "grouped"),
+        ("counts", "normalised"),
+        ("features", "most_varied"),
+    )
     return {o.name: o for module, function in functions for o in catalog.function_options(module, function)[1:]}
 
 
@@ -69,9 +74,13 @@ def _with_shared(data: Data, options: Mapping[str, Any]) -> Data:
         from unbraid.counts import normalised
 
         data = normalised(data, options["counts"])
-        options = {key: value for key, value in options.items() if key != "counts"}
-        if not options:
-            return data
+    if "columns" in options:
+        from unbraid.features import most_varied
+
+        data = most_varied(data, options["columns"])
+    options = {key: value for key, value in options.items() if key not in ("counts", "columns")}
+    if not options:
+        return data
     splitting = {key: value for key, value in options.items() if key in GROUPING}
     if splitting and (others := [key for key in options if key not in GROUPING]):
         raise UserError(f"{data.name}: {others[0]} cannot be combined with {next(iter(splitting))}: give one of them")

@@ -3,7 +3,7 @@
 runs/beta_vae-sprites-1f2e3d4c5b/     the method, the data and a digest of every setting but the seed
     seed-0/                           one run
         config.yaml  environment.json  state.json  history.jsonl  weights.safetensors
-        results.json  codes.npz  pictures.npz  maps.npz  report.html        made by evaluation and report
+        results.json  codes.npz  pictures.npz  maps.npz  salient_change.npz  report.html   made by evaluation and report
     seed-1/ …
 """
 

@@ -6,7 +6,7 @@ import csv
 import zipfile
 import zlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +19,7 @@ from unbraid.factors import KINDS, Factor, Kind
 
 SUFFIXES = (".npy", ".npz", ".csv", ".h5ad")
 SAMPLE_KEYS = ("x", "images", "imgs", "data", "X")
+FEATURE_KEYS = ("features", "columns", "genes", "var_names", "feature_names")  # of arrays that name the columns
 FACTOR_MARK = "factor:"
 MANY = 1000
 MISSING = (
@@ -53,10 +54,11 @@ class Columns:
 
 @dataclass(frozen=True)
 class Table:
-    """What a file holds: samples, factors, or both."""
+    """What a file holds: samples, factors, or both; and what the numbers of a sample are called, if it says so."""
 
     samples: NDArray[Any] | None
     columns: Columns | None
+    features: tuple[str, ...] = ()
 
 
 def read_codes(path: str) -> NDArray[Any]:
@@ -112,24 +114,45 @@ def read_table(path: str, all_factors: bool = False, kinds: Sequence[str] | None
     if file.suffix.lower() == ".h5ad":
         return _known(path, *read_h5ad(path, file), column)
     arrays = _arrays(path, file)
+    features, arrays = _features(arrays)
     if set(SPARSE) <= set(arrays):
-        return _known(path, *read_sparse(path, arrays), column)
+        samples, known = read_sparse(path, arrays)
+        return _known(path, samples, known, features, column)
     if "factors" in arrays:
         names = [str(name) for name in arrays.get("factor_names", np.array([])).reshape(-1)]
         kept = [str(kind) for kind in arrays.get("factor_kinds", np.array([])).reshape(-1)]
         columns = columns_of(path, arrays["factors"], names, kinds or kept)
         rest = {key: value for key, value in arrays.items() if not key.startswith("factor")}
-        return Table(_samples(path, rest) if rest else None, columns)
+        return _told(Table(_samples(path, rest) if rest else None, columns), features)
     samples = _samples(path, arrays)
-    return Table(None, columns_of(path, samples, kinds=kinds or ())) if all_factors else Table(samples, None)
+    if all_factors:
+        return Table(None, columns_of(path, samples, kinds=kinds or ()))
+    return _told(Table(samples, None), features)
 
 
-def _known(path: str, samples: NDArray[Any], columns: Mapping[str, NDArray[Any]], column: str) -> Table:
+def _features(arrays: dict[str, NDArray[Any]]) -> tuple[tuple[str, ...], dict[str, NDArray[Any]]]:
+    """Names of columns in an .npz file, and the other arrays."""
+    key = next((k for k in FEATURE_KEYS if k in arrays and arrays[k].dtype.kind in "US" and arrays[k].ndim == 1), None)
+    if key is None:
+        return (), arrays
+    words = arrays[key].astype(str).tolist()
+    return tuple(words), {k: array for k, array in arrays.items() if k != key}
+
+
+def _told(table: Table, features: tuple[str, ...]) -> Table:
+    """With names of columns, if there is one for each."""
+    fits = table.samples is not None and table.samples.ndim == 2 and table.samples.shape[1] == len(features)
+    return replace(table, features=features) if fits else table
+
+
+def _known(
+    path: str, samples: NDArray[Any], columns: Mapping[str, NDArray[Any]], features: tuple[str, ...], column: str
+) -> Table:
     """Samples, and each column that is known of them as a factor."""
     if column and column not in columns:
         raise unknown(f"column of {path} with a value for every sample and more than one", column, columns)
     each = [columns_of(path, values, [name]) for name, values in columns.items()]
-    return Table(samples, beside(each) if each else None)
+    return _told(Table(samples, beside(each) if each else None), features)
 
 
 def beside(each: Sequence[Columns]) -> Columns:
@@ -240,6 +263,7 @@ def _from_csv(path: str, file: Path, all_factors: bool, kinds: Sequence[str] | N
     return Table(
         np.stack(samples, 1) if samples else None,
         csv_columns(path, cells[:, marked], [w[0] for w in words], own, places) if marked else None,
+        tuple(names[i] for i in rest) if header else (),
     )
 
 

@@ -17,9 +17,10 @@ groups of the values of a factor, or of a column of a table:
     cells.csv:group=condition,background=control       every other condition is a target
     faces.npz:group=camera,target=left+right           only these two
 
-Tables of raw counts have one more (counts.py), alone or before groups are made:
+Tables have two more, alone or before groups are made: raw counts made comparable (counts.py), and the columns that vary
+most (features.py), of the counts made comparable if both are given:
 
-    cells.h5ad:counts=log1p,group=condition,background=control
+    cells.h5ad:counts=log1p,columns=1000,group=condition,background=control
 """
 
 from __future__ import annotations
@@ -94,6 +95,7 @@ class Data:
         groups: names of the groups that rows belong to; empty where there are none.
         group: (samples,) the number of each row's group.
         members: each group as data of its own, with row numbers and factors of its own; on the host.
+        features: what the numbers of a sample are called, where a table says so.
     """
 
     name: str
@@ -108,6 +110,7 @@ class Data:
     groups: tuple[str, ...] = ()
     group: Tensor | None = None
     members: Mapping[str, Data] = field(default_factory=dict, repr=False, compare=False)
+    features: tuple[str, ...] = field(default=(), repr=False)
     _parts: dict[str, Tensor] = field(default_factory=dict, repr=False, compare=False)
 
     def __len__(self) -> int:

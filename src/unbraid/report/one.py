@@ -5,6 +5,7 @@ from __future__ import annotations
 from unbraid.report.advice import ANECDOTE, advise
 from unbraid.report.bars import bar_chart, heat_table
 from unbraid.report.blocks import block_parts
+from unbraid.report.change import change_section
 from unbraid.report.charts import Mark, line_chart
 from unbraid.report.curves import distance_figures, latent_series, regime_figure, term_figures
 from unbraid.report.folder import Run
@@ -52,6 +53,7 @@ def sections(run: Run, prefix: str = "", level: int = 2, alone: bool = True) -> 
             [*term_figures([run]), *distance_figures([run])],
             "Every term in nats per sample, unweighted, as it was logged.",
         ),
+        change_section(run),
         _latents(run),
         *(_scene(*part) for part in block_parts(run)),
         _scene(
