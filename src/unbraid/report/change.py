@@ -43,7 +43,7 @@ def name_bars(
     """A bar to the right or to the left for each name, one below the other."""
     row, top = 15, 8
     bottom = top + row * len(values)
-    left = 12 + LETTER * max((len(name) for name in names), default=1)
+    left = 12 + max((LETTER * len(name) + 2 * sum(map(str.isupper, name)) for name in names), default=LETTER)
     x = fit([0.0, *values], left, width - 14, pad=0.03)
     parts = []
     for value in x.ticks(4):
