@@ -79,10 +79,9 @@ def job(bench: Bench, method: str, column: str, **options: Any) -> dict[str, Any
 def row(bench: Bench, label: str, column: str, **options: Any) -> dict[str, Any]:
     """The same by what the paper calls a method with common and salient codes; sRb-VAE has no beta, and is slow."""
     about = COLUMNS[column]
-    own: dict[str, Any] = {"beta": BETA}
-    if label == "sRb-VAE":
-        own = bench.pick({}, {"steps": CPU_STEPS // 2}, {})
-    return job(bench, METHODS[label], column, common=about.common, salient=about.salient, **{**own, **options})
+    own: dict[str, Any] = {"common": about.common, "salient": about.salient}
+    own |= {"beta": BETA} if label != "sRb-VAE" else bench.pick({}, {"steps": CPU_STEPS // 2}, {})
+    return job(bench, METHODS[label], column, **{**own, **options})
 
 
 def paper_steps(column: str) -> int:
