@@ -42,10 +42,23 @@ def measure(browser: str, report: Path, folder: Path, width: int, dark: bool) ->
     page = POLICY.sub("", report.read_text(encoding="utf-8")).replace("</body>", f"<script>{script}</script></body>")
     (folder / "copy.html").write_text(page, encoding="utf-8")
     (folder / "frame.html").write_text(FRAME % ("copy.html", width), encoding="utf-8")
+    for budget in (
+        4000,
+        20_000,
+        60_000,
+    ):  # virtual milliseconds, which run out on a busy machine before the frame has spoken
+        said, error = _dump(browser, folder, width, dark, budget)
+        if found := re.search(r"<pre>(\{.*?\})</pre>", said, re.S):
+            return json.loads(html.unescape(found.group(1)))
+    raise AssertionError(f"the browser said nothing: {error[-2000:]}")
+
+
+def _dump(browser: str, folder: Path, width: int, dark: bool, budget: int) -> tuple[str, str]:
+    """The page after so much time, and what the browser complained of."""
     command = [
         browser,
         *FLAGS,
-        "--virtual-time-budget=4000",
+        f"--virtual-time-budget={budget}",
         f"--user-data-dir={folder / 'profile'}",
         f"--blink-settings=preferredColorScheme={0 if dark else 1}",
         f"--window-size={max(width, 500) + 20},1200",
@@ -53,6 +66,4 @@ def measure(browser: str, report: Path, folder: Path, width: int, dark: bool) ->
         (folder / "frame.html").as_uri(),
     ]
     done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
-    found = re.search(r"<pre>(\{.*?\})</pre>", done.stdout, re.S)
-    assert found, f"the browser said nothing: {done.stderr[-2000:]}"
-    return json.loads(html.unescape(found.group(1)))
+    return done.stdout, done.stderr
