@@ -80,13 +80,13 @@ def _silence(run: Run) -> Iterator[Found]:
 def _match(run: Run) -> Iterator[Found]:
     score, told = run.scores.get("common_w2"), _value(run, "group_leakage")
     times = score.value / score.ceiling if score and score.value is not None and score.ceiling else None
-    if not (times is not None and times > APART) and not (told is not None and told > TOLD):
-        return
     how = []
-    if times is not None:
+    if times is not None and times > APART:
         how.append(f"their W2² is {show(times)} times that of two batches of one group")
-    if told is not None:
+    if told is not None and told > TOLD:
         how.append(f"a linear probe tells them apart in {_percent(told)} of cases (chance 50 %)")
+    if not how:
+        return
     words = f"Common codes of targets and background differ: {', and '.join(how)}."
     yield Found("warn", f"{words}{_said(run, MATCH)}", "common codes of targets and background differ")
 

@@ -9,7 +9,7 @@ import numpy as np
 from unbraid.report.axes import fit
 from unbraid.report.charts import LETTER
 from unbraid.report.folder import Run
-from unbraid.report.markup import Safe, svg, table, tag
+from unbraid.report.markup import Safe, join, svg, table, tag
 from unbraid.report.numbers import short, show
 from unbraid.report.page import Section, figure, figures, fold
 
@@ -34,7 +34,7 @@ def change_section(run: Run) -> Section | None:
         "Targets decoded with their salient code, less the same targets decoded without it, mean over targets: what the model "
         "holds to be theirs alone. It says nothing of chance: look whether another seed names the same columns."
     )
-    return Section("change", "What the salient code changes", figures([figure("Change, by column", chart), fold("As a table", named)]), lead)  # fmt: skip
+    return Section("change", "What the salient code changes", join([figures([figure("Change, by column", chart)]), fold("As a table", named)]), lead)  # fmt: skip
 
 
 def name_bars(
