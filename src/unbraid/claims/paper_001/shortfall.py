@@ -15,7 +15,7 @@ SHOWN = ("salient", "common", "W2", "floor")
 
 def run(bench: Bench) -> Outcome:
     """L-MNIST: rows of Table 1, and each with one thing changed."""
-    seeds = {"seeds": list(range(bench.pick(1, 2, 3)))}
+    seeds = {"seeds": list(range(bench.pick(1, 1, 3)))}
     jobs = {
         "Eq. 8": row(bench, "Eq. 8", "L-MNIST"),
         "Eq. 8, longer": row(bench, "Eq. 8", "L-MNIST", steps=bench.pick(10, LONGER, 3 * LONGER), seeds=[0]),
