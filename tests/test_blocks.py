@@ -13,10 +13,12 @@ import torch
 import unbraid
 from unbraid import block_distances, transport
 from unbraid.block_maps import block_maps
-from unbraid.blocks import heard, sorts, speaking
+from unbraid.blocks import sorts, speaking
 from unbraid.cli import main
 from unbraid.data import open_data
 from unbraid.factors import Factor
+from unbraid.methods.zero_salient_vae import ZeroSalientVAE
+from unbraid.networks import open_net
 from unbraid.report import write_report
 
 DIGIT = Factor("digit", 3, "category", ("zero", "one", "two"))
@@ -39,7 +41,8 @@ def test_silent_blocks_are_zero_or_what_the_method_puts_there():
 
 
 def test_background_alone_is_decoded_without_a_salient_code():
-    assert heard(method(), "background") == ["common"] and heard(method(), "target") == ["common", "salient"]
+    contrastive = ZeroSalientVAE(open_net("linear", (5,), "real"), 2, 3)
+    assert contrastive.heard("background") == ["common"] and contrastive.heard("target") == ["common", "salient"]
 
 
 def test_rows_are_called_by_class_and_background_is_one():

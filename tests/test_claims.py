@@ -143,7 +143,7 @@ def test_names_of_claims():
 def test_claims_say_whether_they_take_a_users_data(identity):
     source = _path(identity).read_text()
     assert ("TAKES_DATA = True" in source) == any(
-        words in source for words in ("bench.data", "dsprites(bench", "paper_001._")
+        words in source for words in ("bench.data", "dsprites(bench", "paper_001._setting", "paper_001._table")
     )
 
 

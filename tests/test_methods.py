@@ -24,6 +24,7 @@ OPTIONS = {  # options that change what a method is
     "cvae:linear": {"linear_tc": True},
     "cvae:joint": {"joint_code": True},
     "srb_vae:learned": {"learned": True},
+    "masked_vae:vanilla": {"masked": False},
 }
 
 

@@ -41,7 +41,7 @@ QUICK = {"clustering_accuracy": {"samples": 400}, "common_clustering": {"samples
 
 
 def offered(codes, factors):
-    """Half of the rows are background; both blocks are all of the code; one label is of targets alone, one of all."""
+    """Half of the rows are background; every block is all of the code; one label is of targets alone, one of all."""
     background = factors[:, 3] % 2 == 1
     shape = np.where(background, np.nan, factors[:, 0])
     labels = {Factor("shape", SIZES[0], "category"): shape, Factor("place", SIZES[1], "category"): factors[:, 1]}
@@ -52,7 +52,7 @@ def offered(codes, factors):
         "labels": labels,
         "group": background.astype(int),
         "groups": ("target", "background"),
-        "blocks": {"common": slice(None), "salient": slice(None)},
+        "blocks": dict.fromkeys(("common", "salient", "private/target", "private/background", "shared"), slice(None)),
     }
 
 

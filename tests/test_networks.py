@@ -5,6 +5,7 @@ from torch import nn
 from unbraid import catalog
 from unbraid.errors import UserError
 from unbraid.networks import open_net
+from unbraid.networks.spatial_broadcast import Broadcast
 
 SHAPES = [(1, 64, 64), (3, 28, 28), (2, 17, 40), (1, 32, 32), (4, 100, 70)]
 
@@ -77,3 +78,28 @@ def test_mistakes_are_one_clear_line(what, words):
     with pytest.raises(UserError, match=words) as error:
         open_net(what, (5,), "real").build(3, 6)
     assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize("shape", [(1, 16, 16), (3, 9, 20)])
+def test_broadcast_is_a_convolution_of_tiled_codes(shape):
+    _, height, width = shape
+    layer = Broadcast(5, 4, height, width)
+    z = torch.randn(3, 5)
+    rows, columns = torch.linspace(-1, 1, height), torch.linspace(-1, 1, width)
+    places = torch.stack([rows[:, None].expand(height, width), columns.expand(height, width)]).expand(3, -1, -1, -1)
+    tiled = torch.cat([z[:, :, None, None].expand(-1, -1, height, width), places], 1)
+    torch.testing.assert_close(layer(z), layer.convolution(tiled), rtol=1e-4, atol=1e-5)
+
+
+def test_spatial_broadcast_is_as_deep_and_wide_as_asked():
+    encoder, decoder = open_net("spatial_broadcast:channels=24,hidden=3", (3, 32, 32), "unit").build(30, 60)
+    convs = [(m.in_channels, m.out_channels, m.kernel_size[0]) for m in encoder.modules() if isinstance(m, nn.Conv2d)]
+    assert convs == [(3, 32, 4), (32, 64, 4), (64, 64, 4)]
+    assert [m.out_features for m in encoder.modules() if isinstance(m, nn.Linear)] == [256, 60]
+    convs = [(m.in_channels, m.out_channels) for m in decoder.modules() if isinstance(m, nn.Conv2d)]
+    assert convs == [(32, 24), (24, 24), (24, 24), (24, 3)]
+    for options, words in (("channels=0", "channels=0: must be a whole number"), ("hidden=0", "hidden=0: must be")):
+        with pytest.raises(UserError, match=words):
+            open_net(f"spatial_broadcast:{options}", (3, 32, 32), "unit").build(3, 6)
+    with pytest.raises(UserError, match="at least 8x8, the data have 32x7"):
+        open_net("spatial_broadcast", (1, 32, 7), "unit").build(3, 6)

@@ -65,7 +65,7 @@ def test_a_code_in_one_piece_has_no_such_parts(tmp_path):
     assert run.blocks == BLOCKS and run.block_of(7) == "salient"
     for name in ("maps.npz", "pictures.npz"):
         (run.folder / name).unlink()
-    assert [body for _, _, body, _ in block_parts(read_run(run.folder))] == [None] * 4
+    assert [body for _, _, body, _ in block_parts(read_run(run.folder))] == [None] * 6
 
 
 def test_background_is_drawn_first_and_in_grey(tmp_path):

@@ -8,7 +8,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from unbraid.blocks import Sorts, heard, sorts, speaking
+from unbraid.block_sheets import counterfactuals, shown
+from unbraid.blocks import Sorts, sorts, speaking
 from unbraid.data import Data
 from unbraid.runs import Run
 
@@ -27,6 +28,7 @@ def block_pictures(run: Run, data: Data, rows: Tensor, given: dict[str, Any]) ->
 
     - `blocks` (sets, samples, *shape) and `block_sets`, what they are: targets, decoded from all of the code, from each block.
     - `groups` (groups, 2, samples, *shape) and `group_names`: originals and reconstructions of each group.
+    - `counterfactual/GROUP` (rows, samples, *shape) and `counterfactual_rows/GROUP`, what they are: of domains, as it is, as each.
     - `between/BLOCK` (side, side, *shape): one block from a target's to another's, at all else of the first.
     """
     known = sorts(given.get("labels", {}), given["group"], given["groups"])
@@ -37,6 +39,8 @@ def block_pictures(run: Run, data: Data, rows: Tensor, given: dict[str, Any]) ->
     found = _blocks(run, data.draw(rows[targets]).numpy(), codes[targets])
     found |= _groups(run, data, rows, codes, given["group"], known)
     other = next((at for at in targets if known.number[at] != known.number[targets[0]]), targets[-1])
+    if known.background is None:
+        found |= _counterfactuals(run, data)
     return found | _between(run, codes[targets[0]], codes[other])
 
 
@@ -71,10 +75,21 @@ def _groups(
     if not fewest:
         return {}
     pairs = [
-        np.stack([data.draw(rows[at[:fewest]]).numpy(), _decoded(run, codes[at[:fewest]], heard(run.method, name))])
+        np.stack([data.draw(rows[at[:fewest]]).numpy(), _decoded(run, codes[at[:fewest]], run.method.heard(name))])
         for name, at in places.items()
     ]
     return {"group_names": np.array(list(places)), "groups": np.stack(pairs)}
+
+
+def _counterfactuals(run: Run, data: Data) -> dict[str, np.ndarray]:
+    """Each domain decoded as every other one: paper 000, Fig. 6."""
+    found = {}
+    with torch.no_grad():
+        for each in shown(run.method, data, SHOWN):
+            sheet = counterfactuals(run.method, each)
+            found[f"counterfactual/{each.group}"] = sheet.samples
+            found[f"counterfactual_rows/{each.group}"] = np.array(sheet.names)
+    return found
 
 
 def _between(run: Run, one: Tensor, other: Tensor) -> dict[str, np.ndarray]:

@@ -33,11 +33,6 @@ def speaking(method: Method, codes: Tensor, names: Collection[str]) -> Tensor:
     return found
 
 
-def heard(method: Method, group: str) -> list[str]:
-    """The blocks that are not silent in a group: of background all but the salient one."""
-    return [name for name in method.blocks if (name, group) != ("salient", BACKGROUND)]
-
-
 @dataclass(frozen=True)
 class Sorts:
     """What rows are called by what is best known of them: the class of a target, or else the group.

@@ -18,6 +18,7 @@ EXAMPLES = {
   unbraid train beta_vae my_photos/ --latents 16   your own folder of images
   unbraid evaluate runs/beta_vae-sprites-…         score the runs
   unbraid report runs/beta_vae-sprites-…           one HTML file to look at
+  unbraid blocks runs/masked_vae-…                 what each block of a code does
   unbraid score codes.npy factors.csv              any embedding, no model needed
   unbraid claims run 002/table-3.3 --scale cpu     a paper's table, ours beside it""",
     "list": "examples:\n  unbraid list\n  unbraid list methods\n  unbraid list claims --json",
@@ -35,6 +36,12 @@ EXAMPLES = {
   unbraid score codes.csv factors.npy --metrics mig --kinds category,order,cycle --json
   unbraid score codes.npy factors.csv --metrics mig --bootstrap 100""",
     "report": "examples:\n  unbraid report runs/beta_vae-sprites-…\n  unbraid report runs/* --out comparison.html",
+    "blocks": """examples:
+  unbraid blocks runs/masked_vae-…/seed-0                          every group decoded as every other one
+  unbraid blocks runs/masked_vae-…/seed-0 as fashion_mnist         from the blocks of one group
+  unbraid blocks runs/masked_vae-…/seed-0 traverse shared          one latent of a block after another
+  unbraid blocks runs/w2_vae-…/seed-0 swap salient --samples 12    each with a block of its neighbour
+  unbraid blocks runs/beta_vae-…/seed-0 plane                      the two latents that change most""",
     "claims": """examples:
   unbraid claims list
   unbraid claims run 002/table-3.3 --scale cpu
@@ -89,6 +96,18 @@ def parser() -> tuple[argparse.ArgumentParser, dict[str, argparse.ArgumentParser
     report.add_argument("run", nargs="+", type=Path, help="run folders, or folders of seeds")
     report.add_argument("--out", type=Path, help="the file to write; by default report.html in the run folder")
     report.add_argument("--data", help="the data, if they have moved")
+    blocks = command("blocks", "What the blocks of a code do, on a sheet of samples: decode, silence, swap, move.")
+    blocks.add_argument("run", type=Path, help="a run folder")
+    blocks.add_argument(
+        "operation",
+        nargs="?",
+        default="counterfactual",
+        help="counterfactual (the default), as GROUP, zero, swap or traverse BLOCK, plane",
+    )
+    blocks.add_argument("name", nargs="?", default="", help="of the group or block")
+    blocks.add_argument("--samples", type=int, default=8, help="of each group (8)")
+    blocks.add_argument("--data", help="the data, if they have moved")
+    blocks.add_argument("--out", type=Path, help="a .png, or .npz for samples that are no images")
     claims = command("claims", "Claims of papers as recipes: list them, run them.")
     claims.add_argument("action", choices=["list", "run"], help="list all, or run some")
     claims.add_argument("claim", nargs="*", help="ids such as 002/table-3.3, a paper such as 002, or all")

@@ -14,7 +14,7 @@ from unbraid import catalog, storage
 from unbraid.asking import groups, help_of, options, sort
 from unbraid.errors import Notice, UserError
 from unbraid.printing import Row, ledger_rows, list_rows, print_rows, print_table, score_row, summary_rows
-from unbraid.spelling import from_options
+from unbraid.spelling import from_options, slug
 
 
 def train(words: list[str], examples: str) -> int:
@@ -163,6 +163,37 @@ def _score_for_report(run: Any, data: str | None) -> None:
         print(f"unbraid: {run.path} is shown without scores: {error}", file=sys.stderr)
 
 
+def blocks(given: argparse.Namespace) -> int:
+    """`unbraid blocks RUN OPERATION NAME`: what each row is, and where the sheet is."""
+    import numpy as np
+
+    from unbraid.block_sheets import sheet
+    from unbraid.data import open_data
+    from unbraid.report.pictures import grid_png
+    from unbraid.runs import Run
+
+    run = Run(given.run).members[0]
+    data = open_data(given.data) if given.data else run.data
+    images = len(data.shape) == 3
+    suffix = ".png" if images else ".npz"
+    said = "-".join(["blocks", given.operation, *([slug(given.name)] if given.name else [])])
+    out = given.out or run.path / f"{said}{suffix}"
+    if out.suffix not in (".png", ".npz") or (out.suffix == ".png" and not images):
+        raise UserError(f"--out {out}: must end in {'.png or .npz' if images else '.npz'}")
+    storage.check_file(out)
+    if given.samples < 2:
+        raise UserError(f"--samples {given.samples}: at least 2 are needed")
+    found = sheet(run, data, given.operation, given.name, given.samples)
+    for name in found.names:
+        print(name)
+    if out.suffix == ".png":
+        grid_png(found.samples, out, scale=max(1, round(64 / data.shape[-1])))
+    else:
+        storage.write_arrays(out, {"names": np.array(found.names), "samples": found.samples})
+    print(out)
+    return 0
+
+
 def claims(given: argparse.Namespace) -> int:
     """`unbraid claims list|run`; exit code 1 if a judged claim was not reproduced."""
     from unbraid import claims as room
@@ -225,6 +256,7 @@ COMMANDS = {
     "evaluate": evaluate,
     "score": score,
     "report": report,
+    "blocks": blocks,
     "claims": claims,
     "study": study,
 }

@@ -16,6 +16,7 @@ from tqdm import tqdm
 
 from unbraid import catalog, storage
 from unbraid.block_maps import block_maps
+from unbraid.block_operations import latents_in
 from unbraid.block_pictures import block_pictures
 from unbraid.data import Data, open_data
 from unbraid.encoding import FEWEST, arrays, at_hand, scored_rows, with_factors
@@ -23,6 +24,7 @@ from unbraid.errors import Notice, UserError, unknown
 from unbraid.metrics import Score
 from unbraid.runs import Run
 from unbraid.salient_change import keep_change
+from unbraid.spelling import BACKGROUND
 
 SAMPLES = 10_000
 SHOWN = 8  # reconstructions, latents and steps of a traversal
@@ -72,14 +74,14 @@ def _evaluate(run: Run, data: Data, wanted: list[str], samples: int) -> None:
     kept = _kept(run, len(rows), part, data.fingerprint) if wanted else {}
     kinds = known.get("kinds", ())
     stored = arrays(given, rows, kinds)
-    storage.write(run.path / "codes.npz", lambda part: _save(part, stored))
+    storage.write_arrays(run.path / "codes.npz", stored)
     keep_change(run.path, run.method, data, rows, given["mean"])
     if len(data.shape) == 3:
         stored_pictures = _pictures(run, data, rows, given)
-        storage.write(run.path / "pictures.npz", lambda part: _save(part, stored_pictures))
+        storage.write_arrays(run.path / "pictures.npz", stored_pictures)
     if "group" in given and not wanted:  # seconds for each map: not for whoever asks for a single score
         maps = block_maps(given)
-        storage.write(run.path / "maps.npz", lambda part: _save(part, maps))
+        storage.write_arrays(run.path / "maps.npz", maps)
     elif not kept:
         (run.path / "maps.npz").unlink(missing_ok=True)
     notes = [*data.notes, *_notes(len(rows), part), *said]
@@ -162,23 +164,20 @@ def _room(name: str) -> str:
     return "metrics" if name in catalog.names("metrics") else "geometry"
 
 
-def traverse(run: Run, start: np.ndarray, latents: Sequence[int], values: np.ndarray) -> np.ndarray:
-    """Samples (latents, values, *shape) decoded from a start code with one latent moved through values."""
+def traverse(
+    run: Run, start: np.ndarray, latents: Sequence[int], values: np.ndarray, blocks: Sequence[str] | None = None
+) -> np.ndarray:
+    """Samples (latents, values, *shape) decoded from (some blocks of) a start code with one latent moved through values."""
     codes = np.tile(start, (len(latents), len(values), 1))
     for place, latent in enumerate(latents):
         codes[place, :, latent] = values
-    decoded = run.decode(codes.reshape(-1, len(start)).astype(np.float32))
+    decoded = run.decode(codes.reshape(-1, len(start)).astype(np.float32), blocks=blocks)
     return decoded.reshape(len(latents), len(values), *decoded.shape[1:])
 
 
 def noise_ordered(mean: np.ndarray, variance: np.ndarray | None) -> np.ndarray:
     """Latents from the most to the least precise (thesis Section 3.3.5); without noise, by spread."""
     return np.argsort(-mean.var(0)) if variance is None else np.argsort(variance.mean(0))
-
-
-def _save(part: Any, stored: dict[str, Any]) -> None:
-    with part.open("wb") as file:
-        np.savez_compressed(file, **stored)
 
 
 def _pictures(run: Run, data: Data, rows: Tensor, given: dict[str, Any]) -> dict[str, np.ndarray]:
@@ -189,21 +188,25 @@ def _pictures(run: Run, data: Data, rows: Tensor, given: dict[str, Any]) -> dict
     else:
         originals, made = data.draw(rows[:SHOWN]).numpy(), run.decode(mean[:SHOWN].astype(np.float32))
         reconstructed = {"originals": originals, "reconstructions": made}
-    order = noise_ordered(mean, variance)[:SHOWN]
+    typical, blocks = _typical(mean), None
+    order = noise_ordered(mean, variance)
+    if "group" in given and BACKGROUND not in given["groups"]:  # a domain has latents that it does not use
+        blocks = run.method.heard(given["groups"][given["group"][typical]])
+        order = order[np.isin(order, latents_in(run.method, blocks))]
+    order = order[:SHOWN]
     # latents of a method without noise have any scale; those with noise aim at unit variance
     reach = REACH if variance is not None else REACH * float(np.sqrt(mean.var(0)).mean())
     values = np.linspace(-reach, reach, SHOWN + 1)
-    start = _typical(mean)
     return {
         **reconstructed,
-        "traversals": traverse(run, start, list(order), values),
+        "traversals": traverse(run, mean[typical], list(order), values, blocks),
         "traversal_latents": order,
         "traversal_values": values,
     }
 
 
-def _typical(mean: np.ndarray) -> np.ndarray:
-    """The code of the sample nearest to the middle: the mean code itself may decode to a blur of all samples."""
+def _typical(mean: np.ndarray) -> int:
+    """The row of the sample nearest to the middle: the mean code itself may decode to a blur of all samples."""
     middle = mean.mean(0)
     scaled = (mean - middle) / (mean.std(0) + 1e-9)
-    return mean[np.square(scaled).sum(1).argmin()]
+    return int(np.square(scaled).sum(1).argmin())

@@ -16,7 +16,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from unbraid.data import SHARES, Data, Part, Source, Stored, drawn_fingerprint, enough, open_data
+from unbraid.data import SHARES, Data, Part, Source, Stored, chance_of, drawn, drawn_fingerprint, enough, open_data
 from unbraid.errors import UserError, unknown
 from unbraid.factors import Factor
 from unbraid.spelling import BACKGROUND, joined
@@ -35,9 +35,14 @@ class Picked:
     def __len__(self) -> int:
         return len(self.rows)
 
-    def draw(self, rows: Tensor) -> Tensor:
+    @property
+    def chance(self) -> int:
+        """As much as the source leaves to it."""
+        return chance_of(self.base)
+
+    def draw(self, rows: Tensor, uniforms: Tensor | None = None) -> Tensor:
         """Draw from the source."""
-        return self.base.draw(self.rows[rows.to(self.rows.device)])
+        return drawn(self.base, self.rows[rows.to(self.rows.device)], uniforms)
 
     def to(self, device: torch.device) -> Picked:
         """Move the source and the row numbers."""
@@ -55,16 +60,22 @@ class Chained:
     def __len__(self) -> int:
         return sum(map(len, self.sources))
 
-    def draw(self, rows: Tensor) -> Tensor:
+    @property
+    def chance(self) -> int:
+        """As much as any of them leaves to it."""
+        return max(map(chance_of, self.sources))
+
+    def draw(self, rows: Tensor, uniforms: Tensor | None = None) -> Tensor:
         """Draw each row from the source that it belongs to."""
         flat, start = rows.reshape(-1).to(self.device), 0
-        drawn = torch.empty(len(flat), *self.shape, device=self.device)
+        given = None if uniforms is None else uniforms.flatten(0, -2)
+        found = torch.empty(len(flat), *self.shape, device=self.device)
         for source in self.sources:
             mine = ((flat >= start) & (flat < start + len(source))).nonzero()[:, 0]
             if len(mine):
-                drawn[mine] = source.draw(flat[mine] - start)
+                found[mine] = drawn(source, flat[mine] - start, None if given is None else given[mine])
             start += len(source)
-        return drawn.view(*rows.shape, *self.shape)
+        return found.view(*rows.shape, *self.shape)
 
     def to(self, device: torch.device) -> Chained:
         """Move every source."""
@@ -136,7 +147,7 @@ def grouped(data: Data, group: str, background: str = "", target: str = "") -> D
         raise unknown(f"factor of {data.name}", group, names)
     at = names.index(group)
     factor = data.factors[at]
-    if factor.kind == "continuous":
+    if factor.kind == "continuous" or not factor.size:
         raise UserError(f"group={group}: {group} is continuous; groups need a factor with few values")
     column = data.values[:, at]
     numbers = {factor.label(value): value for value in column.unique().long().tolist()}

@@ -13,6 +13,8 @@ from unbraid.errors import UserError, unknown
 from unbraid.groups import GROUPING, grouped, open_groups
 from unbraid.spelling import apart
 
+AUGMENTED = ("augmentation", "augmented")
+
 
 def open_name(text: str) -> Data:
     """The data that a text names: a data set, a path, or several of either as groups."""
@@ -39,8 +41,9 @@ def _shared() -> dict[str, catalog.Option]:
         ("groups", "grouped"),
         ("counts", "normalised"),
         ("features", "most_varied"),
+        AUGMENTED,
     )
-    return {o.name: o for module, function in functions for o in catalog.function_options(module, function)[1:]}
+    return {o.name: o for function in functions for o in catalog.function_options(*function)[1:]}
 
 
 def _given(name: str, text: str, known: Mapping[str, catalog.Option]) -> dict[str, Any]:
@@ -78,17 +81,20 @@ def _with_shared(data: Data, options: Mapping[str, Any]) -> Data:
         from unbraid.features import most_varied
 
         data = most_varied(data, options["columns"])
-    options = {key: value for key, value in options.items() if key not in ("counts", "columns")}
-    if not options:
-        return data
+    moving = {o.name: options[o.name] for o in catalog.function_options(*AUGMENTED) if o.name in options}
+    options = {key: value for key, value in options.items() if key not in ("counts", "columns", *moving)}
     splitting = {key: value for key, value in options.items() if key in GROUPING}
     if splitting and (others := [key for key in options if key not in GROUPING]):
         raise UserError(f"{data.name}: {others[0]} cannot be combined with {next(iter(splitting))}: give one of them")
-    if splitting:
-        return grouped(data, **splitting)
-    from unbraid.dependence import dependent
+    if options and not splitting:
+        from unbraid.dependence import dependent
 
-    return dependent(data, **options)
+        data = dependent(data, **options)
+    if moving:
+        from unbraid.augmentation import augmented
+
+        data = augmented(data, **moving)
+    return grouped(data, **splitting) if splitting else data
 
 
 def _open_named(name: str, text: str) -> Data:

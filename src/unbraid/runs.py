@@ -189,25 +189,46 @@ class Run:
         blocks = self.members[0].method.blocks if block is not None else {}
         if block is not None and block not in blocks:
             raise unknown(f"block of {self.config['method']}", block, blocks)
-        codes = self._map("encode", x, self._samples, batch)
+        codes = self._map("encode", x, Run._samples, batch)
         return codes if block is None else codes[..., blocks[block]]
 
-    def decode(self, codes: Any, batch: int = 1000) -> Any:
-        """Samples from codes (samples, latents); differentiable where a tensor comes in."""
-        return self._map("decode", codes, self._codes, batch)
+    def decode(
+        self, codes: Any, batch: int = 1000, *, blocks: Sequence[str] | None = None, group: str | None = None
+    ) -> Any:
+        """Samples from codes (samples, latents); differentiable where a tensor comes in.
 
-    def _map(self, name: str, given: Any, read: Any, batch: int) -> Any:
+        Arguments:
+            codes: one per sample, or for several seeds (seeds, samples, latents).
+            batch: samples at a time.
+            blocks: those to decode from, all others silent; by default all.
+            group: decode from the blocks that this group uses, whatever group the codes are of.
+        """
+        if blocks is None and group is None:
+            return self._map("decode", codes, Run._codes, batch)
+        if blocks is not None and group is not None:
+            raise UserError("give blocks or group, not both")
+        from unbraid.block_operations import check
+        from unbraid.blocks import speaking
+
+        groups = self.config.get("groups", [])
+        if group is not None and group not in groups:
+            raise unknown(f"group of {self.config['data']}", group, groups)
+        first = self.members[0].method
+        names = first.heard(group) if group is not None else list(blocks or ())
+        check(first, names)
+        return self._map("decode", codes, lambda run, given: speaking(run.method, run._codes(given), names), batch)
+
+    def _map(self, name: str, given: Any, read: Callable[[Run, Tensor], Tensor], batch: int) -> Any:
         import torch
 
         if self.several:
             axis = name == "decode" and getattr(given, "ndim", 0) == 3 and len(given) == len(self.members)
-            each = [m._map(name, given[i] if axis else given, m._codes if name == "decode" else m._samples, batch)
-                    for i, m in enumerate(self.members)]  # fmt: skip
+            each = [m._map(name, given[i] if axis else given, read, batch) for i, m in enumerate(self.members)]
             return torch.stack(each) if isinstance(given, torch.Tensor) else np.stack(each)
         tensor = isinstance(given, torch.Tensor)
         function = getattr(self.method, name)
         with torch.set_grad_enabled(tensor and torch.is_grad_enabled()):
-            numbers = read(given if tensor else torch.from_numpy(np.array(given, order="C")))
+            numbers = read(self, given if tensor else torch.from_numpy(np.array(given, order="C")))
             found = torch.cat([function(part) for part in numbers.split(batch)])
         return found if tensor else found.numpy()
 

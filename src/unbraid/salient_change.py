@@ -17,7 +17,7 @@ import torch
 from torch import Tensor
 
 from unbraid import storage
-from unbraid.blocks import heard, speaking
+from unbraid.blocks import speaking
 from unbraid.data import Data
 from unbraid.spelling import BACKGROUND
 
@@ -52,14 +52,9 @@ def keep_change(folder: Path, method: Any, data: Data, rows: Tensor, codes: np.n
         return
     x, chosen = data.draw(rows), torch.from_numpy(codes).float()[targets]
     kept = {
-        "change": salient_change(method.decode, chosen, speaking(method, chosen, heard(method, BACKGROUND))),
+        "change": salient_change(method.decode, chosen, speaking(method, chosen, method.heard(BACKGROUND))),
         "difference": (x[targets].double().mean(0) - x[~targets].double().mean(0)).numpy(),
         "sd": x.double().std(0).numpy(),
         "features": np.array(data.features or [f"column {at + 1}" for at in range(data.shape[0])]),
     }
-    storage.write(folder / "salient_change.npz", lambda part: _save(part, kept))
-
-
-def _save(part: Any, kept: dict[str, np.ndarray]) -> None:
-    with part.open("wb") as file:
-        np.savez_compressed(file, **kept)  # type: ignore[arg-type]
+    storage.write_arrays(folder / "salient_change.npz", kept)

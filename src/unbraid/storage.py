@@ -6,7 +6,7 @@ import json
 import os
 import re
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -51,6 +51,17 @@ def check_folder(folder: Path, what: str = "the folder") -> None:
         raise UserError(f"cannot use {folder} as {what}: {there} is a file")
     if not os.access(there, os.W_OK | os.X_OK):
         raise UserError(f"cannot use {folder} as {what}: {there} may not be written into")
+
+
+def write_arrays(path: Path, arrays: Mapping[str, Any]) -> None:
+    """Write a compressed `.npz`."""
+    import numpy as np
+
+    def fill(part: Path) -> None:
+        with part.open("wb") as file:
+            np.savez_compressed(file, **arrays)
+
+    write(path, fill)
 
 
 def check_file(path: Path) -> None:

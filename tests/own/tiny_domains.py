@@ -27,6 +27,9 @@ class TinyDomains(VAE):
         private = {f"private/{name}": slice(place, place + 1) for place, name in enumerate(self.domains)}
         return {**private, "shared": slice(len(self.domains), self.latents)}
 
+    def heard(self, group):
+        return [f"private/{group}", "shared"]
+
     def loss(self, batch, step):
         q = self.posterior(batch["x"])
         own = batch["domain"][:, None] == torch.arange(len(self.domains), device=batch["domain"].device)

@@ -17,6 +17,11 @@ groups of the values of a factor, or of a column of a table:
     cells.csv:group=condition,background=control       every other condition is a target
     faces.npz:group=camera,target=left+right           only these two
 
+Images can be moved and coloured at random (augmentation.py), anew at every step of training, by amounts that are factors:
+
+    mnist:size=32,colour=true,shift=6,turn=45          a canvas of 32x32, up to 6 pixels in both directions, 45 degrees
+    photos/:shift=4-0,hue=true                         to the right and left only, in any hue
+
 Tables have two more, alone or before groups are made: raw counts made comparable (counts.py), and the columns that vary
 most (features.py), of the counts made comparable if both are given:
 
@@ -29,7 +34,7 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, Protocol, runtime_checkable
 
 import torch
 from torch import Tensor
@@ -55,6 +60,32 @@ class Source(Protocol):
     def to(self, device: torch.device) -> Source:
         """The same source with its tensors on a device."""
         ...
+
+
+@runtime_checkable
+class ByChance(Source, Protocol):
+    """A source that leaves something to chance: `chance` numbers in 0..1 per sample, a row's own where none are given."""
+
+    @property
+    def chance(self) -> int:
+        """Numbers per sample."""
+        ...
+
+    def draw(self, rows: Tensor, uniforms: Tensor | None = None) -> Tensor:
+        """The same, by numbers (rows..., at least `chance`)."""
+        ...
+
+
+def chance_of(source: Source) -> int:
+    """How many numbers in 0..1 a source takes per sample."""
+    return source.chance if isinstance(source, ByChance) else 0
+
+
+def drawn(source: Source, rows: Tensor, uniforms: Tensor | None = None) -> Tensor:
+    """Samples of any source, by numbers in 0..1 if it takes any and they are given."""
+    if uniforms is None or not (isinstance(source, ByChance) and source.chance):
+        return source.draw(rows)
+    return source.draw(rows, uniforms[..., : source.chance])
 
 
 @dataclass(frozen=True)
@@ -116,9 +147,14 @@ class Data:
     def __len__(self) -> int:
         return len(self.source)
 
-    def draw(self, rows: Tensor) -> Tensor:
-        """Samples for row numbers of any shape."""
-        return self.source.draw(rows)
+    @property
+    def chance(self) -> int:
+        """Numbers in 0..1 that a sample is drawn by, where the data leave something to chance."""
+        return chance_of(self.source)
+
+    def draw(self, rows: Tensor, uniforms: Tensor | None = None) -> Tensor:
+        """Samples for row numbers of any shape; what is left to chance by these numbers, or by each row's own."""
+        return drawn(self.source, rows, uniforms)
 
     def to(self, device: torch.device | str) -> Data:
         """The same data on a device."""

@@ -24,6 +24,7 @@ from dataclasses import dataclass
 from torch import Tensor, nn
 
 from unbraid.posteriors import Posterior
+from unbraid.spelling import BACKGROUND
 
 Batch = dict[str, Tensor]
 Terms = dict[str, Tensor]
@@ -67,6 +68,10 @@ class Method(nn.Module):
     def blocks(self) -> dict[str, slice]:
         """Named parts of the code; one block unless the method says otherwise."""
         return {"code": slice(0, self.latents)}
+
+    def heard(self, group: str) -> list[str]:
+        """The blocks that are decoded in a group, the others being silent: of background all but the salient one."""
+        return [name for name in self.blocks if (name, group) != ("salient", BACKGROUND)]
 
     def posterior(self, x: Tensor) -> Posterior:
         """What the encoder says of samples."""

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
+from unbraid.report.bars import heat_table
 from unbraid.report.charts import Series, scatter_chart
 from unbraid.report.folder import Run
 from unbraid.report.markup import Safe, join, tag
@@ -35,6 +36,19 @@ def block_parts(run: Run) -> list[Part]:
             "Reconstructions of each group",
             group_pictures(run),
             f"Originals above, reconstructions below{silent}.",
+        ),
+        (
+            "deviation",
+            "Which latents each domain uses",
+            deviations(run),
+            "Standard deviation of each latent's mean code over the samples of each domain: near 0 in blocks of other "
+            "domains, about 1 in latents that are used.",
+        ),
+        (
+            "counterfactual",
+            "Decoded as another domain",
+            counterfactual_pictures(run),
+            "Samples of each domain as they are, decoded from the blocks of each domain, and from what one has for itself.",
         ),
         ("between", f"Between two {shown}", between(run), "One block moves from one to the other, all else stays."),
     ]
@@ -102,6 +116,37 @@ def group_pictures(run: Run) -> Safe | None:
         alt = f"{pair.shape[1]} samples of {name}: originals above, reconstructions below"
         parts += [tag("p", tag("b", _title(name))), picture(pair, alt)]
     return tag("div", *parts, class_="rows")
+
+
+def deviations(run: Run) -> Safe | None:
+    """A table for each block, domains by latents."""
+    mean, group = run.codes.get("mean"), run.codes.get("group")
+    groups = [str(name) for name in run.codes.get("groups", ())]
+    if mean is None or group is None or not groups or BACKGROUND in groups or not run.blocks:
+        return None
+    missing = np.full(mean.shape[1], np.nan)
+    rows = [mean[group == place] for place in range(len(groups))]
+    values = np.stack([own.std(0) if len(own) else missing for own in rows])
+    found = []
+    for name, where in run.blocks.items():
+        if where.stop > where.start:
+            latents = [str(at) for at in range(where.start, where.stop)]
+            caption = f"Deviation of latents of {name} in each domain"
+            table = heat_table(values[:, where], groups, latents, caption=caption, corner="latent", top=1.0)
+            found.append(figure(_title(name), table))
+    return join(found)
+
+
+def counterfactual_pictures(run: Run) -> Safe | None:
+    """One row for each way of decoding, domain after domain."""
+    parts: list[Safe] = []
+    for group, rows in _named(run.pictures, "counterfactual/"):
+        names = run.pictures.get(f"counterfactual_rows/{group}", np.array([]))
+        if rows.ndim != 5 or len(names) != len(rows) or not rows.size:
+            continue
+        for name, images in zip(map(str, names), rows, strict=True):
+            parts += [tag("p", tag("b", _title(name))), picture(images, name)]
+    return tag("div", *parts, class_="rows") if parts else None
 
 
 def between(run: Run) -> Safe | None:

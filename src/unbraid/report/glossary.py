@@ -15,7 +15,14 @@ class Word(NamedTuple):
     meaning: str
 
 
-COMPARED = ("clustering_accuracy", "common_clustering", "common_w2", "salient_silence")  # where groups are compared
+COMPARED = (  # where groups are compared
+    "clustering_accuracy",
+    "common_clustering",
+    "common_w2",
+    "salient_silence",
+    "block_deviation",
+    "block_attribution",
+)
 HEADLINES = (
     "mig",
     "disentanglement_score",

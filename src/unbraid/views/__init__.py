@@ -6,13 +6,12 @@ taken. `noise` belongs to every batch and to no view.
 
     class Pairs(View):
         gives = ("x", "x2")
-        uniforms = 2        # numbers in 0..1 per sample of a batch, for what else is left to chance
-
         def pools(self): ...            # here: rows of the training part, batch_size of them
         def batch(self, drawn): ...     # entries of a batch; picks and uniforms may have a leading axis over seeds
 
-Randomness comes from `Streams` alone: a batch is a function of seed, step and rank. A view that the data cannot give
-refuses them when it is made, in one line that says what to type.
+What the data leave to chance (`Data.chance` numbers in 0..1 per sample) is drawn with a batch too: a view that draws more
+samples than x says so in `uniforms`. Randomness comes from `Streams` alone: a batch is a function of seed, step and rank.
+A view that the data cannot give refuses them when it is made, in one line that says what to type.
 """
 
 from __future__ import annotations
@@ -40,7 +39,6 @@ class View:
     """
 
     gives: tuple[str, ...]
-    uniforms: int = 0
 
     def __init__(self, data: Data, method: Method, batch_size: int, name: str) -> None:
         self.data, self.method, self.batch_size, self.name = data, method, batch_size, name
@@ -48,6 +46,11 @@ class View:
     def pools(self) -> list[Pool]:
         """What rows are picked from, and how many of each per step."""
         return [Pool(self.data.rows("train"), self.batch_size)]
+
+    @property
+    def uniforms(self) -> int:
+        """Numbers in 0..1 per sample of x, for what the data leave to chance."""
+        return self.data.chance
 
     @property
     def samples(self) -> int:

@@ -21,6 +21,11 @@ class Contrast(View):
         self.targets = self.rows_of([group for group in data.groups if group != BACKGROUND])
 
     @property
+    def uniforms(self) -> int:
+        """For both."""
+        return 2 * self.data.chance
+
+    @property
     def samples(self) -> int:
         """Targets in the training part."""
         return len(self.targets)
@@ -31,5 +36,5 @@ class Contrast(View):
 
     def batch(self, drawn: Drawn) -> Batch:
         """Look both up."""
-        x, background = map(self.data.draw, drawn.picks)
+        x, background = map(self.data.draw, drawn.picks, drawn.uniforms.tensor_split(2, -1))
         return {"x": x, "background": background}

@@ -46,4 +46,4 @@ class Domains(View):
         """Look the rows up, and their groups."""
         assert self.data.group is not None
         rows = torch.cat(drawn.picks, -1)
-        return {"x": self.data.draw(rows), "domain": self.data.group[rows]}
+        return {"x": self.data.draw(rows, drawn.uniforms), "domain": self.data.group[rows]}

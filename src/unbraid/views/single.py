@@ -14,4 +14,4 @@ class Single(View):
 
     def batch(self, drawn: Drawn) -> Batch:
         """Look the rows up."""
-        return {"x": self.data.draw(drawn.picks[0])}
+        return {"x": self.data.draw(drawn.picks[0], drawn.uniforms)}

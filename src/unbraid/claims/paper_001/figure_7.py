@@ -7,7 +7,7 @@ from typing import Any
 import torch
 
 from unbraid.block_pictures import block_pictures
-from unbraid.blocks import heard, speaking
+from unbraid.blocks import speaking
 from unbraid.claims import Bench, Cell, Outcome
 from unbraid.claims.paper_001._setting import KINDS, reduced, row, shown
 from unbraid.claims.paper_002._setting import budget
@@ -45,7 +45,7 @@ def explained(member: Any, group: str) -> float:
     """1 - squared error over variance, over pixels of test samples decoded as the training does."""
     x = member.data.draw(shown(member.data, JUDGED, group))
     with torch.no_grad():
-        made = member.method.decode(speaking(member.method, member.method.encode(x), heard(member.method, group)))
+        made = member.method.decode(speaking(member.method, member.method.encode(x), member.method.heard(group)))
     return 1 - float((x - made).square().sum() / (x - x.mean(0)).square().sum())
 
 

@@ -54,7 +54,7 @@ COLUMNS = {
     "R² of markers from common": "high",
 }
 ANSWER, SCORE, KIND, AMONG, PRECISION, LAST, LEAK, APART, MIXED, KEPT = COLUMNS
-OWN = "R² of the interferon score less R² of markers, from salient"
+APT = "R² of the interferon score less R² of markers, from salient"
 SHARED = "R² of markers from common, times mixing"
 Table = dict[str, dict[str, list[float]]]
 
@@ -145,13 +145,13 @@ def judged(found: Table) -> dict[str, bool | None]:
             max(ours[LAST]) <= TOP
         )
     for row in found.values():
-        row[OWN] = [score - kind for score, kind in zip(row[SCORE], row[KIND], strict=True)]
+        row[APT] = [score - kind for score, kind in zip(row[SCORE], row[KIND], strict=True)]
         row[SHARED] = [kept * mixed for kept, mixed in zip(row[KEPT], row[MIXED], strict=True)]
     ours = found["Eq. 8"]
     orderings["Eq. 8: R² of the interferon score from salient codes is above 0.8"] = above(ours[SCORE], [0.8])
     orderings["Eq. 8: its common codes tell the condition of at most 60 % of cells"] = below(ours[LEAK], [60.0])
     better = {
-        "salient codes follow the interferon score of stimulated cells and not the kind of cell (R² of the one less R² of the other)": OWN,
+        "salient codes follow the interferon score of stimulated cells and not the kind of cell (R² of the one less R² of the other)": APT,
         "known genes come earlier among those that salient changes": PRECISION,
         "common codes tell the condition of fewer cells": LEAK,
         "common codes of both conditions are nearer to one distribution": APART,
