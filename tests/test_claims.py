@@ -129,6 +129,21 @@ def test_figures_of_a_users_own_data_stay_out_of_the_ledger(tmp_path, monkeypatc
         assert ("picture.png" in (folder / "ledger.md").read_text()) == shown
 
 
+def test_one_that_cannot_be_run_does_not_stop_the_others(tmp_path, monkeypatch, capsys):
+    from unbraid.claims.paper_002 import table_3_3, theorem_2
+
+    def lacking(bench):
+        raise UserError("no such data here")
+
+    monkeypatch.setattr(table_3_3, "run", lacking)
+    monkeypatch.setattr(theorem_2, "run", lambda bench: Outcome([cell([1.0])], {"it holds": True}, "by decree"))
+    words = ["--scale", "cpu", "--processes", "1", "--out", str(tmp_path), "--ledger", str(tmp_path / "ledger.md")]
+    assert main(["claims", "run", "002/table-3.3", "002/theorem-2", *words]) == 1
+    told = capsys.readouterr()
+    assert "002/table-3.3 is left out: no such data here" in told.err and "002/theorem-2: reproduced" in told.out
+    assert main(["claims", "run", "002/table-3.3", *words]) == 2
+
+
 def test_names_of_claims():
     assert matching(["002/table-3.3", "002"]) == [
         "002/table-3.3",

@@ -11,6 +11,7 @@ from unbraid.claims import Bench
 from unbraid.data import Data
 from unbraid.data.grassy_mnist import Overlaid
 from unbraid.datafiles import IMAGES
+from unbraid.groups import Chained
 
 METHODS = {"cVAE": "cvae", "sRb-VAE": "srb_vae", "Eq. 7": "zero_salient_vae", "Eq. 8": "w2_vae"}
 OURS = ("Eq. 7", "Eq. 8")
@@ -109,7 +110,8 @@ def shown(data: Data, count: int, group: str = "target") -> Tensor:
 
 def beneath(data: Data, rows: Tensor) -> tuple[Tensor, Tensor]:
     """The digit (rows, 28, 28) and the patch of grass (rows, 3, 28, 28) that targets were made of, 0 to 1."""
-    made = next(source for source in data.source.sources if isinstance(source, Overlaid))  # type: ignore[attr-defined]
+    assert isinstance(data.source, Chained)
+    made = next(source for source in data.source.sources if isinstance(source, Overlaid))
     own = rows - int(data.rows_of("target")[0])
     return made.digits[own] / 255, made.patches[made.behind[own]] / 255
 
